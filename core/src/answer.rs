@@ -1,0 +1,193 @@
+//! The answers. Few, numbered, `Copy`; the numbers are those of the C ABI and are never reused. Each says who must
+//! act: the caller later (`WouldBlock`, `RetryAfter`, `Busy`), the caller by asking for less (`NeverFits`,
+//! `OverPromise`), the caller by mending a mistake (`Stale`, `Invalid`, `Full`), or the operator (`Corrupt`).
+//! When several apply the order is: `Invalid`, `Stale`/`Cancelled`, `Full`, `NeverFits`, group, pool.
+
+use crate::ids::Epoch;
+use core::fmt;
+
+/// Every call that can be refused answers `Result<T, Refusal>`. A refusal leaves counts as they were (I9).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Not now. Ask again when the pool's release number has changed.
+    WouldBlock {
+        /// Blocks missing.
+        short_by: u32,
+        /// The resource that refused.
+        scope: Scope,
+    },
+    /// Not now, but once the frontier has reached `after`, at least `reclaimable` more blocks are there in the
+    /// resource that refused, if nothing else happens; `reclaimable` is at least what is missing.
+    RetryAfter {
+        /// An epoch that is not over yet. May be later than needed, never earlier.
+        after: Epoch,
+        /// Blocks that will have come back by then.
+        reclaimable: u32,
+    },
+    /// Not in this pool, with the N, S, width and quota of this moment.
+    NeverFits {
+        /// Distinct blocks held at the request's peak.
+        needed: u32,
+        /// The most that could ever be given.
+        ceiling: u32,
+    },
+    /// Beyond the balance of the account and its pending credits. Nothing moved.
+    OverPromise {
+        /// Blocks missing.
+        short_by: u32,
+    },
+    /// The sequence was cancelled; its driver must `end` it.
+    Cancelled,
+    /// The handle, epoch or stream is over, repeated or foreign. Nothing happened.
+    Stale,
+    /// An argument is wrong. Nothing happened.
+    Invalid {
+        /// Which one.
+        argument: Argument,
+    },
+    /// No free slot (sequence, account, or epoch of a stream): the caller's to make room.
+    Full,
+    /// Another thread drives this sequence, stream or account, or an unfinished order is in the way: later.
+    Busy,
+    /// Memory was changed under the pool. What it concerns was taken out of circulation.
+    Corrupt {
+        /// Where it was noticed.
+        place: Place,
+    },
+}
+
+impl Refusal {
+    /// The number of this answer in the C ABI. `OK` is 0. Never reused.
+    pub const fn code(&self) -> u32 {
+        match self {
+            Refusal::WouldBlock { .. } => 1,
+            Refusal::RetryAfter { .. } => 2,
+            Refusal::NeverFits { .. } => 3,
+            Refusal::OverPromise { .. } => 4,
+            Refusal::Cancelled => 5,
+            Refusal::Stale => 6,
+            Refusal::Invalid { .. } => 7,
+            Refusal::Full => 8,
+            Refusal::Busy => 9,
+            Refusal::Corrupt { .. } => 10,
+        }
+    }
+
+    /// `Invalid`, in short.
+    pub(crate) const fn invalid(argument: Argument) -> Refusal {
+        Refusal::Invalid { argument }
+    }
+}
+
+/// The resource that refused.
+#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// The pool: A + R + S (+ watermark) would exceed N.
+    Pool = 0,
+    /// The trust group: its A + R would exceed its quota.
+    Group = 1,
+}
+
+/// The argument or configuration field that is wrong.
+#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Argument {
+    /// `memory`: too small, or not aligned to 64 bytes.
+    Memory = 1,
+    /// `table`: too few entries.
+    Table = 2,
+    /// `PoolConfig::blocks`: not in 1 ..= 2^31 - 2.
+    Blocks = 3,
+    /// `PoolConfig::safety`, or a new safety margin: not below N.
+    Safety = 4,
+    /// `PoolConfig::block_tokens`: 0.
+    BlockTokens = 5,
+    /// `PoolConfig::sequences`: not in 1 ..= 2^20.
+    Sequences = 6,
+    /// `PoolConfig::table_width`: 0 or above N.
+    TableWidth = 7,
+    /// `PoolConfig::accounts`: above 2^20.
+    Accounts = 8,
+    /// `PoolConfig::groups`: not in 1 ..= 2^20.
+    Groups = 9,
+    /// `PoolConfig::streams`: not in 1 ..= 64.
+    Streams = 10,
+    /// `PoolConfig::epochs`: not in 1 ..= 2^16.
+    Epochs = 11,
+    /// `PoolConfig::rows`: neither 1 nor 2.
+    Rows = 12,
+    /// The trust group: not below `groups`, or not the group that the sequence was admitted to before.
+    Group = 13,
+    /// The stream: not below `streams`; or an empty stream set.
+    Stream = 14,
+    /// A token count: 0 where tokens are needed, or more than 2^32 - 1 in all.
+    Tokens = 15,
+    /// A block count: 0 where blocks are needed, or above N.
+    Count = 16,
+    /// The sequence is in no state for this call (not admitted yet, or admitted already).
+    Sequence = 17,
+    /// The account is for another group, or the call does not go with a shared account.
+    Account = 18,
+    /// An output array is shorter than stated.
+    Output = 19,
+    /// The header of the memory: magic, version, geometry or size do not match.
+    Header = 20,
+    /// A pointer is NULL (C ABI only).
+    Pointer = 21,
+    /// Plan: layers, heads, head dimension or element type out of range.
+    Geometry = 22,
+    /// Plan: the result does not fit in 64 bits.
+    Overflow = 23,
+    /// Plan: a length is above the stated maximum.
+    Length = 24,
+    /// Plan: the sum of the regions is above the device budget.
+    Budget = 25,
+    /// The epoch: not one that was submitted.
+    Epoch = 26,
+}
+
+/// Where corruption was noticed.
+#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Place {
+    /// A block table entry is not a block that the sequence can hold.
+    Table = 1,
+    /// A block's word is not in the state that its place implies.
+    Block = 2,
+    /// The free list does not hold what the ledger says.
+    FreeList = 3,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::WouldBlock { short_by, scope } => write!(f, "WOULD_BLOCK: {short_by} blocks short in the {}", scope.word()),
+            Refusal::RetryAfter { after, reclaimable } => {
+                write!(f, "RETRY_AFTER: epoch {} gives back {reclaimable} blocks", after.0)
+            }
+            Refusal::NeverFits { needed, ceiling } => write!(f, "NEVER_FITS: needs {needed} blocks, at most {ceiling} can be given"),
+            Refusal::OverPromise { short_by } => write!(f, "OVER_PROMISE: {short_by} blocks beyond the promise"),
+            Refusal::Cancelled => f.write_str("CANCELLED: end the sequence"),
+            Refusal::Stale => f.write_str("STALE: over, repeated or foreign"),
+            Refusal::Invalid { argument } => write!(f, "INVALID: {argument:?}"),
+            Refusal::Full => f.write_str("FULL: no free slot"),
+            Refusal::Busy => f.write_str("BUSY: driven by another thread, or in flight"),
+            Refusal::Corrupt { place } => write!(f, "CORRUPT: {place:?}"),
+        }
+    }
+}
+
+impl Scope {
+    const fn word(self) -> &'static str {
+        match self {
+            Scope::Pool => "pool",
+            Scope::Group => "group",
+        }
+    }
+}
+
+impl core::error::Error for Refusal {}

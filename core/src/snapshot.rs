@@ -1,0 +1,102 @@
+//! Plain data for telemetry: what a pool, a group, an account and a sequence hold and are promised. Filled by the
+//! pool; the sums that must hold are methods.
+
+use crate::ids::Epoch;
+
+/// The whole pool. Blocks unless said otherwise.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Snapshot {
+    /// N: usable blocks.
+    pub blocks: u32,
+    /// A, of which `held`, `retiring` and `quarantined` are the parts.
+    pub committed: u32,
+    /// Blocks held by sequences. In a torn snapshot it also has what a call in progress has charged but not taken.
+    pub held: u32,
+    /// Blocks without a holder that submitted work may still touch.
+    pub retiring: u32,
+    /// Blocks taken out of circulation because their state cannot be trusted.
+    pub quarantined: u32,
+    /// E: idle cached blocks.
+    pub idle: u32,
+    /// F = N − A − E.
+    pub free: u32,
+    /// R: promised and not materialized.
+    pub promised: u32,
+    /// S: the safety margin.
+    pub safety: u32,
+    /// Sequences that are open, admitted or cancelled, and not ended.
+    pub sequences: u32,
+    /// Of these, cancelled ones.
+    pub cancelled: u32,
+    /// Tokens of all sequences.
+    pub tokens: u64,
+    /// Token slots of held blocks that hold no token.
+    pub padding_tokens: u64,
+    /// Newest epoch handed out.
+    pub newest_epoch: Epoch,
+    /// The frontier: no stream has this epoch or an older one outstanding.
+    pub frontier: Epoch,
+    /// Epochs that were reported as failed.
+    pub failed_epochs: u64,
+    /// Changes whenever blocks or promises came back.
+    pub release_number: u64,
+    /// 1 if nothing changed while it was read; 0 if it is torn: each number was right at some moment of the call.
+    pub exact: u32,
+}
+
+impl Snapshot {
+    /// A + R + S ≤ N (I1) and A + E + F = N (I2): what every exact snapshot satisfies, and I1 every torn one too.
+    pub const fn holds(&self) -> bool {
+        let used = self.committed as u64 + self.promised as u64 + self.safety as u64;
+        let parts = self.held as u64 + self.retiring as u64 + self.quarantined as u64;
+        used <= self.blocks as u64
+            && (self.exact == 0
+                || (parts == self.committed as u64
+                    && self.committed as u64 + self.idle as u64 + self.free as u64 == self.blocks as u64))
+    }
+}
+
+/// One trust group.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct GroupSnapshot {
+    /// A + R of the group.
+    pub used: u32,
+    /// The most that `used` may be.
+    pub quota: u32,
+}
+
+/// One shared account.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct AccountSnapshot {
+    /// The total that was set: balance + blocks that its sequences took and that have not left A.
+    pub total: u32,
+    /// Blocks promised to the account and not taken.
+    pub balance: u32,
+    /// Sequences that draw on it.
+    pub sequences: u32,
+}
+
+/// One sequence.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SequenceSnapshot {
+    /// Its tokens.
+    pub tokens: u32,
+    /// Its blocks.
+    pub held: u32,
+    /// The balance of its own account.
+    pub promised: u32,
+    /// The trust group.
+    pub group: u32,
+    /// The row of the table that holds its blocks now.
+    pub row: u32,
+    /// Changes whenever the row changed.
+    pub row_version: u64,
+    /// 1 when admitted.
+    pub admitted: u32,
+    /// 1 when cancelled and not ended.
+    pub cancelled: u32,
+}
