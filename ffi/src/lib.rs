@@ -1,0 +1,2 @@
+//! The C ABI of `kvledger-core`.
+#![no_std]
