@@ -165,11 +165,15 @@ pub enum Place {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::WouldBlock { short_by, scope } => write!(f, "WOULD_BLOCK: {short_by} blocks short in the {}", scope.word()),
+            Refusal::WouldBlock { short_by, scope } => {
+                write!(f, "WOULD_BLOCK: {short_by} blocks short in the {}", scope.word())
+            }
             Refusal::RetryAfter { after, reclaimable } => {
                 write!(f, "RETRY_AFTER: epoch {} gives back {reclaimable} blocks", after.0)
             }
-            Refusal::NeverFits { needed, ceiling } => write!(f, "NEVER_FITS: needs {needed} blocks, at most {ceiling} can be given"),
+            Refusal::NeverFits { needed, ceiling } => {
+                write!(f, "NEVER_FITS: needs {needed} blocks, at most {ceiling} can be given")
+            }
             Refusal::OverPromise { short_by } => write!(f, "OVER_PROMISE: {short_by} blocks beyond the promise"),
             Refusal::Cancelled => f.write_str("CANCELLED: end the sequence"),
             Refusal::Stale => f.write_str("STALE: over, repeated or foreign"),

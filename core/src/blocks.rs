@@ -1,0 +1,200 @@
+//! The words of all blocks and the tags beside them: who may apply which transition, and with which atomics.
+//!
+//! A word is changed with plain stores by whoever has the block alone: who claimed its free-list bit (`take`), the one
+//! holder of a private block that nothing in flight touches (`give_back`), a reclaimer after its claim. Everywhere
+//! else it is a compare-exchange, and losing one means that the block is no longer in the state that was assumed.
+//!
+//! The tag of a retiring block (until when, which streams, whose group, whose credit) is written before the transition
+//! to retiring publishes it (O6 release) and trusted only after a claim (O6 acquire). A tag that is merely looked at
+//! may be of an earlier retirement; the version in the word tells.
+
+use crate::answer::Refusal;
+use crate::arena::{Arena, Carve, Cells, Span};
+use crate::block::{Kind, Word};
+use crate::ids::{Account, Epoch, Group, StreamSet};
+use crate::sync::{AcqRel, Acquire, AtomicU32, AtomicU64, Plant, Relaxed, Release, planted};
+
+/// Where the parts are.
+#[derive(Clone, Copy)]
+pub(crate) struct Layout {
+    words: Span<AtomicU64>,
+    epochs: Span<AtomicU64>,
+    streams: Span<AtomicU64>,
+    credits: Span<AtomicU64>,
+    groups: Span<AtomicU32>,
+}
+
+/// Who is paid when a block leaves A: slot and generation of a shared account in one word, 0 for nobody.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Credit(u64);
+
+const CREDIT_SLOT_BITS: u32 = 20;
+
+impl Credit {
+    /// Nobody.
+    pub(crate) const NONE: Credit = Credit(0);
+
+    pub(crate) const fn to(account: Account) -> Credit {
+        if account.is_none() {
+            return Credit::NONE;
+        }
+        Credit(account.generation << CREDIT_SLOT_BITS | account.slot as u64)
+    }
+
+    pub(crate) const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) const fn slot(self) -> u32 {
+        (self.0 & ((1 << CREDIT_SLOT_BITS) - 1)) as u32
+    }
+
+    pub(crate) const fn generation(self) -> u64 {
+        self.0 >> CREDIT_SLOT_BITS
+    }
+}
+
+/// What is known about a retiring block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Tag {
+    /// The newest epoch that may touch it.
+    pub(crate) epoch: Epoch,
+    /// The streams that may.
+    pub(crate) streams: StreamSet,
+    /// The group that it counts for.
+    pub(crate) group: Group,
+    /// The account that gets it back.
+    pub(crate) credit: Credit,
+}
+
+/// All blocks of a pool.
+#[derive(Clone, Copy)]
+pub(crate) struct Blocks<'m> {
+    words: Cells<'m, AtomicU64>,
+    epochs: Cells<'m, AtomicU64>,
+    streams: Cells<'m, AtomicU64>,
+    credits: Cells<'m, AtomicU64>,
+    groups: Cells<'m, AtomicU32>,
+    count: u32,
+}
+
+impl<'m> Blocks<'m> {
+    pub(crate) const fn layout(carve: &mut Carve, blocks: u32) -> Layout {
+        let cells = blocks as usize + 1;
+        Layout {
+            words: carve.region(cells),
+            epochs: carve.region(cells),
+            streams: carve.region(cells),
+            credits: carve.region(cells),
+            groups: carve.region(cells),
+        }
+    }
+
+    pub(crate) fn view(arena: &mut Arena<'m>, layout: &Layout, blocks: u32) -> Result<Self, Refusal> {
+        Ok(Blocks {
+            words: arena.cells(layout.words)?,
+            epochs: arena.cells(layout.epochs)?,
+            streams: arena.cells(layout.streams)?,
+            credits: arena.cells(layout.credits)?,
+            groups: arena.cells(layout.groups)?,
+            count: blocks,
+        })
+    }
+
+    /// Whether `id` names a usable block.
+    #[inline(always)]
+    pub(crate) fn exists(&self, id: u32) -> bool {
+        id >= 1 && id <= self.count
+    }
+
+    pub(crate) fn word(&self, id: u32) -> Word {
+        Word(self.words.at(id as usize).load(Acquire))
+    }
+
+    /// Give a block its first holder. The caller has just claimed its free-list bit. False if it was not free.
+    #[inline(always)]
+    pub(crate) fn take(&self, id: u32) -> bool {
+        self.alone(id, Word::take)
+    }
+
+    /// The one holder of a private block gives it back; its free-list bit is set by the caller, after this.
+    #[inline(always)]
+    pub(crate) fn give_back(&self, id: u32) -> bool {
+        self.alone(id, Word::give_back)
+    }
+
+    /// The last holder leaves a block that work in flight may still touch. False if it is not private to a holder.
+    pub(crate) fn retire(&self, id: u32, tag: &Tag) -> bool {
+        let index = id as usize;
+        if planted(Plant::RetireTwice) && self.word(id).is(Kind::Retiring) {
+            return true;
+        }
+        if !self.word(id).is_private() {
+            return false;
+        }
+        self.epochs.at(index).store(tag.epoch.0, Relaxed);
+        self.streams.at(index).store(tag.streams.0, Relaxed);
+        self.credits.at(index).store(tag.credit.0, Relaxed);
+        self.groups.at(index).store(tag.group.0, Relaxed);
+        // O6 release, pairs with O6 acquire in `claim`: the tag is written.
+        self.shared(id, Word::retire)
+    }
+
+    /// Take a retiring block to look at it. False if it is no longer retiring: another reclaimer has it.
+    pub(crate) fn claim(&self, id: u32) -> bool {
+        // O6 acquire.
+        self.shared(id, Word::claim)
+    }
+
+    /// Back to retiring; the caller sets its bucket bit again, after this.
+    pub(crate) fn unclaim(&self, id: u32) -> bool {
+        self.alone(id, Word::unclaim)
+    }
+
+    /// A claimed block is free; the caller sets its free-list bit, after this.
+    pub(crate) fn free(&self, id: u32) -> bool {
+        self.alone(id, Word::free)
+    }
+
+    /// Out of circulation, whatever it was.
+    pub(crate) fn quarantine(&self, id: u32) {
+        self.words.at(id as usize).store(self.word(id).quarantine().0, Release);
+    }
+
+    /// The tag. Trusted only by who claimed the block.
+    pub(crate) fn tag(&self, id: u32) -> Tag {
+        let index = id as usize;
+        Tag {
+            epoch: Epoch(self.epochs.at(index).load(Relaxed)),
+            streams: StreamSet(self.streams.at(index).load(Relaxed)),
+            credit: Credit(self.credits.at(index).load(Relaxed)),
+            group: Group(self.groups.at(index).load(Relaxed)),
+        }
+    }
+
+    /// A transition by who has the block alone.
+    #[inline(always)]
+    fn alone(&self, id: u32, transition: impl Fn(Word) -> Option<Word>) -> bool {
+        let cell = self.words.at(id as usize);
+        match transition(Word(cell.load(Relaxed))) {
+            Some(next) => {
+                cell.store(next.0, Release);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// A transition that others may try at the same time. Lock-free: a failure is another's transition.
+    fn shared(&self, id: u32, transition: impl Fn(Word) -> Option<Word>) -> bool {
+        let cell = self.words.at(id as usize);
+        let mut word = cell.load(Acquire);
+        while let Some(next) = transition(Word(word)) {
+            match cell.compare_exchange_weak(word, next.0, AcqRel, Acquire) {
+                Ok(_) => return true,
+                Err(now) => word = now,
+            }
+        }
+        false
+    }
+}

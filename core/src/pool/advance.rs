@@ -1,0 +1,169 @@
+//! Tokens: `advance`, `advance_growing`, `materialize`. The hot path; a step that needs no block touches only the
+//! sequence's own line.
+
+use super::Pool;
+use super::admit::own_denied;
+use crate::answer::{Argument, Refusal};
+use crate::calls::Advanced;
+use crate::ids::{Account, Sequence};
+use crate::ledger::Into;
+use crate::purse::Denied;
+use crate::sequence::{Driver, Event, Extent};
+use crate::sync::{Plant, planted, point};
+
+impl Pool<'_> {
+    /// Add `tokens` to a sequence: the prompt (whole or in chunks) after admission, then what is generated. Blocks that
+    /// this needs are taken from the account, and their ids appended to the row. Within the promise it never fails and
+    /// never waits for another thread or sequence (I3).
+    ///
+    /// Errors: `OVER_PROMISE` beyond the balance, nothing moved (with a shared account `RETRY_AFTER` if pending credits
+    /// will do); `NEVER_FITS` beyond the table width; `INVALID` (`Tokens`: 0 or beyond 2^32 − 1; `Sequence`: not
+    /// admitted), `STALE`, `BUSY`, `CANCELLED`; `CORRUPT`. Threads: its driver.
+    /// Progress: lock-free; wait-free while no block is needed. Cost: O(1) + O(blocks taken).
+    #[inline]
+    pub fn advance(&self, sequence: Sequence, tokens: u32) -> Result<Advanced, Refusal> {
+        self.advance_within(sequence, tokens, None)
+    }
+
+    /// The same, but blocks beyond the balance are admitted in the same call: one decision, A + R + S + blocks +
+    /// watermark ≤ N, that charges A directly. What incremental policies do.
+    ///
+    /// Errors: as `advance`, but `WOULD_BLOCK`, `RETRY_AFTER` and `NEVER_FITS` in place of `OVER_PROMISE`;
+    /// `INVALID(Account)` if the sequence draws on a shared account. Nothing moved when refused.
+    #[inline]
+    pub fn advance_growing(&self, sequence: Sequence, tokens: u32, watermark: u32) -> Result<Advanced, Refusal> {
+        self.advance_within(sequence, tokens, Some(watermark))
+    }
+
+    /// Make sure that a sequence holds `blocks` blocks, without adding tokens: a promise that is materialized at once.
+    /// If it holds as many or more already, nothing happens.
+    ///
+    /// Errors: as `advance`; `INVALID(Count)` for 0. Threads, progress, cost: as `advance`.
+    pub fn materialize(&self, sequence: Sequence, blocks: u32) -> Result<Advanced, Refusal> {
+        if blocks == 0 {
+            return Err(Refusal::invalid(Argument::Count));
+        }
+        let driver = self.sequences.drive(sequence, Event::Use)?;
+        let extent = driver.record.extent();
+        let need = blocks.saturating_sub(extent.held);
+        self.grow(&driver, extent, need, None)
+    }
+
+    #[inline]
+    fn advance_within(&self, sequence: Sequence, tokens: u32, growth: Option<u32>) -> Result<Advanced, Refusal> {
+        if tokens == 0 {
+            return Err(Refusal::invalid(Argument::Tokens));
+        }
+        let driver = self.sequences.drive(sequence, Event::Use)?;
+        let mut extent = driver.record.extent();
+        extent.tokens = extent.tokens.checked_add(tokens).ok_or(Refusal::invalid(Argument::Tokens))?;
+        if u64::from(extent.tokens) <= u64::from(extent.held) * u64::from(self.block_tokens.get()) {
+            driver.record.set_extent(extent);
+            return Ok(Advanced { taken: 0, held: extent.held });
+        }
+        let need = self.blocks_for(extent.tokens).saturating_sub(extent.held);
+        self.grow(&driver, extent, need, growth)
+    }
+
+    /// Take `need` blocks, and then let the sequence have `extent.tokens` tokens. The charge comes first (I2).
+    fn grow(
+        &self,
+        driver: &Driver<'_>,
+        mut extent: Extent,
+        need: u32,
+        growth: Option<u32>,
+    ) -> Result<Advanced, Refusal> {
+        if need > 0 {
+            let width = self.table.width;
+            let held = extent.held;
+            if u64::from(held) + u64::from(need) > u64::from(width) {
+                return Err(Refusal::NeverFits { needed: held.saturating_add(need), ceiling: width });
+            }
+            if planted(Plant::TakeBeforeWord) {
+                self.take_blocks(driver, &mut extent, need)?;
+                self.commit(driver, held, need, growth)?;
+            } else {
+                self.commit(driver, held, need, growth)?;
+                point("advance: charged");
+                let taken = self.take_blocks(driver, &mut extent, need);
+                if taken.is_err() {
+                    // What was taken stays the sequence's; its tokens stay what they were.
+                    let tokens = driver.record.extent().tokens;
+                    driver.record.set_extent(Extent { tokens, ..extent });
+                }
+                taken?;
+            }
+        }
+        driver.record.set_extent(extent);
+        Ok(Advanced { taken: need, held: extent.held })
+    }
+
+    /// Move `need` blocks into A: out of the account, and if it may grow, what the account lacks from the headroom.
+    fn commit(&self, driver: &Driver<'_>, held: u32, need: u32, growth: Option<u32>) -> Result<(), Refusal> {
+        let shared = driver.record.shared(self.config.number);
+        if !shared.is_none() {
+            if growth.is_some() {
+                return Err(Refusal::invalid(Argument::Account));
+            }
+            self.debit_shared(shared, need)?;
+            self.ledger.materialize(need);
+            return Ok(());
+        }
+        let denied = match driver.record.purse().debit(driver.generation, need) {
+            Ok(()) => {
+                point("advance: debited");
+                self.ledger.materialize(need);
+                return Ok(());
+            }
+            Err(denied) => denied,
+        };
+        match (denied, growth) {
+            (Denied::Short(missing), Some(watermark)) => self.commit_growing(driver, held, need, missing, watermark),
+            _ => Err(own_denied(denied)),
+        }
+    }
+
+    /// `missing` of the `need` blocks are not promised: admit them straight into A, then take the rest from the balance.
+    fn commit_growing(
+        &self,
+        driver: &Driver<'_>,
+        held: u32,
+        need: u32,
+        missing: u32,
+        watermark: u32,
+    ) -> Result<(), Refusal> {
+        let group = self.group_of(driver);
+        self.check_ceiling(group, u64::from(held) + u64::from(need))?;
+        self.charge(group, missing, watermark, Into::Committed)?;
+        point("advance: grown");
+        let promised = need - missing;
+        // Only the driver lowers the balance, but for a cancellation, which closes it.
+        match driver.record.purse().debit(driver.generation, promised) {
+            Ok(()) => {
+                self.ledger.materialize(promised);
+                Ok(())
+            }
+            Err(denied) => {
+                self.release(group, missing, 0);
+                Err(own_denied(denied))
+            }
+        }
+    }
+
+    /// Take `need` out of a shared account. What it lacks may be pending: blocks of its sequences that are retiring.
+    fn debit_shared(&self, account: Account, need: u32) -> Result<(), Refusal> {
+        loop {
+            let short_by = match self.accounts.purse(account.slot).debit(account.generation, need) {
+                Ok(()) => return Ok(()),
+                Err(Denied::Short(short_by)) => short_by,
+                Err(Denied::Closed) => return Err(Refusal::Stale),
+            };
+            if self.reclaim(u32::MAX) > 0 {
+                continue;
+            }
+            if let Some(refusal) = self.account_refusal(account, short_by) {
+                return Err(refusal);
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Time, as the caller tells it.
+
+use super::{Counter, Pool};
+use crate::answer::Refusal;
+use crate::ids::{Epoch, Stream};
+use crate::sync::AcqRel;
+
+impl Pool<'_> {
+    /// Open an epoch: before rows are read for the work that will be launched under it on `stream`.
+    ///
+    /// Errors: `INVALID(Stream)`; `FULL` when the stream has `epochs` outstanding; `BUSY` when another thread submits to
+    /// the same stream. Threads: any. Progress: wait-free (one attempt). Cost: O(1).
+    pub fn submit(&self, stream: Stream) -> Result<Epoch, Refusal> {
+        self.streams.submit(stream)
+    }
+
+    /// The work of `epoch` on `stream` is over, and all older work of that stream with it: what a CUDA event says.
+    /// Blocks that waited for it are freed. `failed`: the work did not do what it was for; it is counted. Returns the
+    /// frontier, the newest epoch such that no stream has it or an older one outstanding.
+    ///
+    /// Errors: `INVALID(Stream)`; `STALE` if the epoch is unknown there, or over already. Threads: any.
+    /// Progress: lock-free. Cost: O(outstanding epochs of the stream + streams + words of retiring blocks).
+    pub fn complete(&self, stream: Stream, epoch: Epoch, failed: bool) -> Result<Epoch, Refusal> {
+        self.streams.complete(stream, epoch)?;
+        if failed {
+            self.counter(Counter::Failed).fetch_add(1, AcqRel);
+        }
+        self.reclaim(u32::MAX);
+        Ok(self.streams.frontier())
+    }
+
+    /// The device behind `stream` is lost: nothing that was submitted there touches memory any more. All its epochs are
+    /// over, as failed. Returns the frontier. Errors, threads, progress, cost: as `complete`.
+    pub fn abandon(&self, stream: Stream) -> Result<Epoch, Refusal> {
+        let failed = self.streams.abandon(stream)?;
+        self.counter(Counter::Failed).fetch_add(failed, AcqRel);
+        self.reclaim(u32::MAX);
+        Ok(self.streams.frontier())
+    }
+
+    /// The frontier. Never fails. Cost: O(streams).
+    pub fn frontier(&self) -> Epoch {
+        self.streams.frontier()
+    }
+
+    /// The newest epoch that was handed out. Never fails. Cost: O(1).
+    pub fn newest_epoch(&self) -> Epoch {
+        self.streams.newest()
+    }
+}

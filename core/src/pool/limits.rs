@@ -1,0 +1,70 @@
+//! What may be changed at run time: the safety margin and the quotas.
+
+use super::{Counter, Pool};
+use crate::answer::{Argument, Refusal, Scope};
+use crate::ids::Group;
+use crate::ledger::Into;
+use crate::sync::{AcqRel, Acquire};
+
+impl Pool<'_> {
+    /// Set S. Raising it is an admission of the difference, lowering it a shrink: the same compare-exchange decides, so
+    /// I1 holds at every moment.
+    ///
+    /// Errors: `INVALID(Safety)` if it is not below N; `WOULD_BLOCK`, `RETRY_AFTER`. Threads: any. Lock-free.
+    pub fn set_safety(&self, blocks: u32) -> Result<(), Refusal> {
+        if blocks >= self.config.blocks {
+            return Err(Refusal::invalid(Argument::Safety));
+        }
+        let safety = self.counter(Counter::Safety);
+        loop {
+            let now = safety.load(Acquire);
+            let (raised, lowered) = (blocks.saturating_sub(now as u32), (now as u32).saturating_sub(blocks));
+            // Growth: word first. I2 in its form for promises: what S says is always spoken for in the word.
+            if raised > 0 {
+                self.charge_pool(raised)?;
+            }
+            if safety.compare_exchange(now, u64::from(blocks), AcqRel, Acquire).is_ok() {
+                self.release_pool(lowered);
+                return Ok(());
+            }
+            self.release_pool(raised);
+        }
+    }
+
+    /// Set the quota of a group: the most that its A + R may be. Below what it uses, it admits nothing until its use
+    /// has fallen; nothing that was promised is taken away. Raising it advances the release number.
+    ///
+    /// Errors: `INVALID(Group)`. Threads: any. Lock-free. Cost: O(1).
+    pub fn set_quota(&self, group: Group, blocks: u32) -> Result<(), Refusal> {
+        self.check_group(group)?;
+        let before = self.group_word(group).load().quota;
+        self.group_word(group).set_quota(blocks);
+        if blocks > before {
+            self.returned();
+        }
+        Ok(())
+    }
+
+    /// A charge that is no group's.
+    fn charge_pool(&self, count: u32) -> Result<(), Refusal> {
+        loop {
+            let short_by = match self.ledger.admit(count, 0, Into::Promised) {
+                Ok(()) => return Ok(()),
+                Err(short_by) => short_by,
+            };
+            if self.reclaim(short_by) > 0 {
+                continue;
+            }
+            if let Some(refusal) = self.refusal(short_by, Scope::Pool, Group(0)) {
+                return Err(refusal);
+            }
+        }
+    }
+
+    fn release_pool(&self, count: u32) {
+        if count > 0 {
+            self.ledger.release(0, count);
+            self.returned();
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The pool: the one object that callers use. It composes the ledger, the free list, the block words, the sequences,
+//! the streams and the table, each of which knows nothing of the others, in the order that the supply argument asks for
+//! (`ledger.rs`): the word grows before blocks are taken and shrinks after they are back.
+//!
+//! The life of a request, and the file that has each call:
+//!
+//! 1. `open`, `cancel`, `end`, `preempt` (`sequences.rs`): a handle, and everything given back.
+//! 2. `admit`, `extend`, `shrink`, `draw_safety` (`admit.rs`): promises. The only calls that can be refused for blocks.
+//! 3. `advance`, `advance_growing`, `materialize`, `advance_many` (`advance.rs`, `batch.rs`): blocks taken from promises.
+//! 4. `submit`, `complete`, `abandon`, `reclaim` (`epochs.rs`, `reclaim.rs`): when blocks may be used again.
+//! 5. `row`, `export_row`, `export_csr`, `launch_row` (`rows.rs`): what kernels read.
+//! 6. `open_account`, `set_account_total`, `close_account` (`shared.rs`), `set_safety`, `set_quota` (`limits.rs`).
+//! 7. `counts`, `snapshot` and its kin (`observe.rs`), `validate` (`audit.rs`).
+//!
+//! Threads: every call may be made from any thread at any time. One sequence is driven by one thread at a time (a second
+//! one gets `BUSY`), except for `cancel`. A thread that is stopped anywhere, for ever, stops nobody else: it keeps what
+//! it has claimed (charged in A), its sequence is `BUSY`, and everything else goes on.
+
+mod admit;
+mod advance;
+mod audit;
+mod batch;
+mod epochs;
+mod header;
+mod layout;
+mod limits;
+mod memory;
+mod observe;
+mod reclaim;
+mod rows;
+mod sequences;
+mod shared;
+mod take;
+
+pub use audit::Fault;
+pub(crate) use layout::Layout;
+pub use memory::{Storage, entries, lines};
+pub use rows::RowView;
+
+use crate::accounts::Accounts;
+use crate::answer::{Argument, Refusal};
+use crate::arena::Cells;
+use crate::blocks::Blocks;
+use crate::config::PoolConfig;
+use crate::freelist::{Cursor, FreeList};
+use crate::group::GroupWord;
+use crate::ids::Group;
+use crate::ledger::Ledger;
+use crate::retire::Retiring;
+use crate::sequence::Sequences;
+use crate::streams::Streams;
+use crate::sync::{AcqRel, Acquire, AtomicU64};
+use crate::table::Table;
+use core::num::NonZeroU32;
+
+/// A pool in the caller's memory. A value of this type is a view: it may be copied to every thread that uses the pool.
+#[derive(Clone, Copy)]
+pub struct Pool<'m> {
+    ledger: Ledger<'m>,
+    counters: Cells<'m, AtomicU64>,
+    cursors: Cells<'m, AtomicU64>,
+    groups: Cells<'m, AtomicU64>,
+    accounts: Accounts<'m>,
+    sequences: Sequences<'m>,
+    streams: Streams<'m>,
+    table: Table<'m>,
+    blocks: Blocks<'m>,
+    free: FreeList<'m>,
+    retiring: Retiring<'m>,
+    config: PoolConfig,
+    block_tokens: NonZeroU32,
+}
+
+/// Numbers beside the ledger word, a line each.
+#[derive(Clone, Copy)]
+enum Counter {
+    /// The release number.
+    Returns = 0,
+    /// S: the balance of account 0.
+    Safety = 1,
+    /// Blocks out of circulation; counted in A.
+    Quarantined = 2,
+    /// Epochs reported as failed.
+    Failed = 3,
+}
+
+impl Counter {
+    const COUNT: usize = 4;
+}
+
+impl<'m> Pool<'m> {
+    /// What the pool was made of. `safety` is what it was at `init`. Never fails.
+    pub fn config(&self) -> PoolConfig {
+        self.config
+    }
+
+    #[inline(always)]
+    fn counter(&self, which: Counter) -> &'m AtomicU64 {
+        self.counters.at(which as usize * layout::LINE_CELLS)
+    }
+
+    /// Blocks or promises came back: who was refused may ask again (I9). After the words, so that who sees the new
+    /// number sees the room (O9 release, pairs with O9 acquire in `release_number`).
+    #[inline(always)]
+    fn returned(&self) {
+        self.counter(Counter::Returns).fetch_add(1, AcqRel);
+    }
+
+    /// S at this moment.
+    #[inline(always)]
+    fn safety(&self) -> u32 {
+        self.counter(Counter::Safety).load(Acquire) as u32
+    }
+
+    #[inline(always)]
+    fn group_word(&self, group: Group) -> GroupWord<'m> {
+        GroupWord(self.groups.at(group.0 as usize))
+    }
+
+    fn check_group(&self, group: Group) -> Result<(), Refusal> {
+        if group.0 < self.config.groups { Ok(()) } else { Err(Refusal::invalid(Argument::Group)) }
+    }
+
+    #[inline(always)]
+    fn cursor(&self, slot: u32) -> Cursor<'m> {
+        Cursor::new(self.cursors.at(slot as usize % layout::CURSORS * layout::LINE_CELLS))
+    }
+
+    /// ⌈tokens / B⌉.
+    #[inline(always)]
+    fn blocks_for(&self, tokens: u32) -> u32 {
+        tokens.div_ceil(self.block_tokens.get())
+    }
+
+    /// The most blocks that a sequence of `group` could ever be given: N − S, the table width, the quota.
+    fn ceiling(&self, group: Group) -> u32 {
+        let room = self.config.blocks - self.safety().min(self.config.blocks);
+        room.min(self.config.table_width).min(self.group_word(group).load().quota)
+    }
+}

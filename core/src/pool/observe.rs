@@ -1,0 +1,124 @@
+//! Telemetry: what the pool says about itself. None of these changes anything.
+
+use super::{Counter, Pool};
+use crate::answer::Refusal;
+use crate::calls::Counts;
+use crate::ids::{Account, Group, Sequence};
+use crate::purse;
+use crate::sequence::State;
+use crate::snapshot::{AccountSnapshot, GroupSnapshot, SequenceSnapshot, Snapshot};
+use crate::sync::{Acquire, Relaxed};
+
+/// How often a snapshot is read again before it is given out as torn.
+const READS_MAX: u32 = 4;
+
+impl Pool<'_> {
+    /// The ledger word: one load, always consistent. Never fails. Wait-free. Cost: O(1).
+    pub fn counts(&self) -> Counts {
+        let word = self.ledger.load();
+        let blocks = self.ledger.blocks();
+        Counts {
+            blocks,
+            committed: word.committed,
+            promised_and_safety: word.spoken,
+            headroom: u64::from(blocks).saturating_sub(word.used()) as u32,
+        }
+    }
+
+    /// Changes whenever blocks or promises came back: who was answered `WOULD_BLOCK` asks again when it differs from
+    /// what it was before he asked. Never fails. Wait-free.
+    pub fn release_number(&self) -> u64 {
+        // O9 acquire, pairs with O9 release in `returned`.
+        self.counter(Counter::Returns).load(Acquire)
+    }
+
+    /// Everything. It is read again, a few times, until nothing changed meanwhile; else it says that it is torn.
+    /// Never fails. Threads: any. Cost: O(sequences).
+    pub fn snapshot(&self) -> Snapshot {
+        let mut before = self.read_once();
+        for _ in 0..READS_MAX {
+            let again = self.read_once();
+            if again == before {
+                let parts = before.held as u64 + before.retiring as u64 + before.quarantined as u64;
+                // A call in progress has charged what it has not taken, or given what it has not counted.
+                let at_rest = parts == before.committed as u64;
+                return Snapshot { exact: u32::from(at_rest), ..before };
+            }
+            before = again;
+        }
+        before
+    }
+
+    /// One trust group. Errors: `INVALID(Group)`. Threads: any. Cost: O(1).
+    pub fn group_snapshot(&self, group: Group) -> Result<GroupSnapshot, Refusal> {
+        self.check_group(group)?;
+        let now = self.group_word(group).load();
+        Ok(GroupSnapshot { used: now.used, quota: now.quota })
+    }
+
+    /// One shared account. Errors: `STALE`. Threads: any. Cost: O(1).
+    pub fn account_snapshot(&self, account: Account) -> Result<AccountSnapshot, Refusal> {
+        let sequences = self.accounts.drawn(account)?;
+        let balance = self.accounts.purse(account.slot).balance();
+        Ok(AccountSnapshot { total: self.accounts.total(account.slot), balance, sequences })
+    }
+
+    /// One sequence; torn if its driver is at work. Errors: `STALE`. Threads: any. Cost: O(1).
+    pub fn sequence_snapshot(&self, sequence: Sequence) -> Result<SequenceSnapshot, Refusal> {
+        let record = self.sequences.find(sequence)?;
+        let purse = record.purse().load(sequence.generation);
+        let extent = record.extent();
+        let snapshot = SequenceSnapshot {
+            tokens: extent.tokens,
+            held: extent.held,
+            promised: if let purse::State::Open(balance) = purse { balance } else { 0 },
+            group: record.group().map_or(0, |group| group.0),
+            row: self.table.row_number(sequence.slot, record.turn()),
+            row_version: record.row_version(),
+            admitted: u32::from(record.look().1 == State::Admitted),
+            cancelled: u32::from(purse == purse::State::Closed),
+        };
+        // Still the same one?
+        self.sequences.find(sequence)?;
+        Ok(snapshot)
+    }
+
+    fn read_once(&self) -> Snapshot {
+        let word = self.ledger.load();
+        let safety = self.safety();
+        let retiring = self.retiring.count() as u32;
+        let mut snapshot = Snapshot {
+            blocks: self.ledger.blocks(),
+            committed: word.committed,
+            retiring,
+            quarantined: self.counter(Counter::Quarantined).load(Acquire) as u32,
+            free: self.ledger.blocks().saturating_sub(word.committed),
+            promised: word.spoken.saturating_sub(safety),
+            safety: safety.min(word.spoken),
+            newest_epoch: self.streams.newest(),
+            frontier: self.streams.frontier(),
+            failed_epochs: self.counter(Counter::Failed).load(Relaxed),
+            release_number: self.release_number(),
+            ..Snapshot::default()
+        };
+        self.add_sequences(&mut snapshot);
+        snapshot
+    }
+
+    fn add_sequences(&self, snapshot: &mut Snapshot) {
+        for slot in 0..self.sequences.count() {
+            let record = self.sequences.record(slot);
+            let (generation, state) = record.look();
+            if state == State::Vacant {
+                continue;
+            }
+            let extent = record.extent();
+            let slots = u64::from(extent.held) * u64::from(self.block_tokens.get());
+            snapshot.sequences += 1;
+            snapshot.cancelled += u32::from(record.purse().load(generation) == purse::State::Closed);
+            snapshot.held += extent.held;
+            snapshot.tokens += u64::from(extent.tokens);
+            snapshot.padding_tokens += slots.saturating_sub(u64::from(extent.tokens));
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Retiring blocks on their way to the free list, and the answers that are computed from those that cannot go yet.
+
+use super::Pool;
+use crate::answer::{Refusal, Scope};
+use crate::blocks::{Credit, Tag};
+use crate::ids::{Account, Epoch, Group, StreamSet};
+use crate::purse;
+use crate::retire::{BUCKETS, Retiring, Survey};
+use crate::sync::{Plant, planted, point};
+
+/// Blocks of one word that go home to the same place.
+struct Parcel {
+    mask: u64,
+    group: Group,
+    credit: Credit,
+}
+
+/// The last question about time and its answer: blocks of one word mostly have the same tag.
+struct Memo {
+    epoch: Epoch,
+    streams: StreamSet,
+    over: bool,
+}
+
+impl Pool<'_> {
+    /// Free up to `blocks_max` retiring blocks whose work is over (by whole words of up to 64 at the end); how many it
+    /// was. `complete` does this itself, and so does a call that needs blocks.
+    ///
+    /// Threads: any; two reclaimers share the work. Progress: lock-free. Cost: O(words of retiring blocks).
+    pub fn reclaim(&self, blocks_max: u32) -> u32 {
+        self.streams.frontier();
+        let mut freed = 0;
+        for bucket in 0..BUCKETS {
+            if freed >= blocks_max {
+                break;
+            }
+            freed += self.reclaim_bucket(bucket, blocks_max - freed);
+        }
+        freed
+    }
+
+    /// After a push into the bucket of `epoch`, when that turned out to be over already.
+    pub(super) fn look_again(&self, epoch: Epoch) {
+        if !planted(Plant::NoSecondLook) {
+            self.reclaim_bucket(Retiring::bucket_of(epoch), u32::MAX);
+        }
+    }
+
+    fn reclaim_bucket(&self, bucket: usize, blocks_max: u32) -> u32 {
+        let (mut freed, mut from) = (0, 0);
+        while freed < blocks_max {
+            let Some((word, bits)) = self.retiring.next(bucket, from) else { break };
+            freed += self.reclaim_word(bucket, word, bits);
+            from = word + 1;
+        }
+        freed
+    }
+
+    /// The blocks of one word of a bucket. At most these 64 are ever in the hands of one reclaimer.
+    fn reclaim_word(&self, bucket: usize, word: usize, bits: u64) -> u32 {
+        let mut memo = Memo { epoch: Epoch::NONE, streams: StreamSet(0), over: true };
+        let mut wanted = 0;
+        for bit in Bits(bits) {
+            // Not trusted, but worth a look: what plainly waits is left where it is.
+            if self.is_over(&self.blocks.tag((word * 64) as u32 + bit), &mut memo) {
+                wanted |= 1 << bit;
+            }
+        }
+        if wanted == 0 {
+            return 0;
+        }
+        let claimed = self.retiring.claim(bucket, word, wanted);
+        point("reclaim: claimed");
+        let mut parcel = Parcel { mask: 0, group: Group(0), credit: Credit::NONE };
+        let mut freed = 0;
+        for bit in Bits(claimed) {
+            let id = (word * 64) as u32 + bit;
+            if !self.blocks.claim(id) {
+                continue;
+            }
+            let tag = self.blocks.tag(id);
+            if !self.is_over(&tag, &mut memo) {
+                self.blocks.unclaim(id);
+                self.retiring.push(tag.epoch, word, 1 << bit);
+                continue;
+            }
+            if parcel.mask != 0 && (parcel.group != tag.group || parcel.credit != tag.credit) {
+                freed += self.send_home(word, &parcel);
+                parcel.mask = 0;
+            }
+            parcel = Parcel { mask: parcel.mask | 1 << bit, group: tag.group, credit: tag.credit };
+        }
+        if parcel.mask != 0 {
+            freed += self.send_home(word, &parcel);
+        }
+        freed
+    }
+
+    /// Claimed blocks whose time is over: state, bit, words, in this order.
+    fn send_home(&self, word: usize, parcel: &Parcel) -> u32 {
+        if planted(Plant::BitBeforeState) {
+            self.free.put_mask(word, parcel.mask);
+        }
+        for bit in Bits(parcel.mask) {
+            self.blocks.free((word * 64) as u32 + bit);
+        }
+        point("reclaim: blocks are free");
+        let count = if planted(Plant::BitBeforeState) {
+            parcel.mask.count_ones()
+        } else {
+            (parcel.mask & !self.free.put_mask(word, parcel.mask)).count_ones()
+        };
+        point("reclaim: bits are back");
+        self.settle(parcel.group, parcel.credit, count);
+        count
+    }
+
+    /// `count` blocks that are back in the free list leave A, for the account that they are credited to or for everybody.
+    pub(super) fn settle(&self, group: Group, credit: Credit, count: u32) {
+        if count == 0 {
+            return;
+        }
+        if credit.is_none() {
+            return self.release(group, count, 0);
+        }
+        // I8: bit, then word, then balance.
+        self.ledger.credit(count);
+        point("settle: credited");
+        if self.accounts.purse(credit.slot()).credit(credit.generation(), count) {
+            self.returned();
+        } else {
+            // The account is closed: its credits only lower A.
+            self.release(group, 0, count);
+        }
+    }
+
+    fn is_over(&self, tag: &Tag, memo: &mut Memo) -> bool {
+        if tag.epoch != memo.epoch || tag.streams != memo.streams {
+            let over = planted(Plant::IgnoreTag) || self.streams.is_over(tag.epoch, tag.streams);
+            *memo = Memo { epoch: tag.epoch, streams: tag.streams, over };
+        }
+        memo.over
+    }
+
+    /// Why a charge is refused that `reclaim` could not help. `None`: an epoch ended meanwhile, try again.
+    pub(super) fn refusal(&self, short_by: u32, scope: Scope, group: Group) -> Option<Refusal> {
+        let survey = self.survey(|tag| self.goes_to_everybody(tag) && (scope == Scope::Pool || tag.group == group));
+        self.wait_for(&survey, short_by).unwrap_or(Some(Refusal::WouldBlock { short_by, scope }))
+    }
+
+    /// Why a debit of a shared account is refused. `None`: try again.
+    pub(super) fn account_refusal(&self, account: Account, short_by: u32) -> Option<Refusal> {
+        let credit = Credit::to(account);
+        let survey = self.survey(|tag| tag.credit == credit);
+        let over = Refusal::OverPromise { short_by: short_by.saturating_sub(survey.total()) };
+        self.wait_for(&survey, short_by).unwrap_or(Some(over))
+    }
+
+    /// `Err`: the surveyed blocks are not enough. `Ok(None)`: the epoch to wait for is over by now.
+    fn wait_for(&self, survey: &Survey, short_by: u32) -> Result<Option<Refusal>, ()> {
+        let (after, reclaimable) = survey.enough(short_by).ok_or(())?;
+        Ok((after > self.streams.frontier()).then_some(Refusal::RetryAfter { after, reclaimable }))
+    }
+
+    /// Whether a block that leaves A leaves room for everybody: it is credited to nobody, or to a closed account.
+    pub(super) fn goes_to_everybody(&self, tag: &Tag) -> bool {
+        let purse = self.accounts.purse(tag.credit.slot());
+        tag.credit.is_none() || !matches!(purse.load(tag.credit.generation()), purse::State::Open(_))
+    }
+
+    /// All retiring blocks that count, by epoch. Cost: O(words of retiring blocks).
+    fn survey(&self, counts: impl Fn(&Tag) -> bool) -> Survey {
+        let mut survey = Survey::new();
+        for bucket in 0..BUCKETS {
+            let mut from = 0;
+            while let Some((word, bits)) = self.retiring.next(bucket, from) {
+                for bit in Bits(bits) {
+                    let tag = self.blocks.tag((word * 64) as u32 + bit);
+                    if counts(&tag) {
+                        survey.add(tag.epoch);
+                    }
+                }
+                from = word + 1;
+            }
+        }
+        survey
+    }
+}
+
+/// The set bits of a word, from the lowest.
+struct Bits(u64);
+
+impl Iterator for Bits {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        if self.0 == 0 {
+            return None;
+        }
+        let lowest = self.0.trailing_zeros();
+        self.0 &= self.0 - 1;
+        Some(lowest)
+    }
+}

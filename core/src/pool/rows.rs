@@ -1,0 +1,157 @@
+//! What kernels read: table rows, whole (padded with the null block) or packed (CSR: indptr, indices, last length).
+
+use super::Pool;
+use crate::answer::{Argument, Refusal};
+use crate::ids::{Epoch, Sequence, StreamSet};
+use crate::sequence::{Driver, Event};
+use crate::sync::Relaxed;
+
+/// Where the blocks of a sequence stand.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RowView {
+    /// The row: its entries begin at row × table width.
+    pub row: u32,
+    /// Entries that are blocks; the rest are null blocks.
+    pub blocks: u32,
+    /// Tokens in these blocks.
+    pub tokens: u32,
+    /// Changes whenever the row did: who exported this version before need not do it again.
+    pub version: u64,
+}
+
+impl Pool<'_> {
+    /// Which row a sequence has, and what is in it.
+    ///
+    /// Errors: `STALE`, `BUSY`, `CANCELLED`, `INVALID(Sequence)` if it is not admitted. Threads: its driver. Cost: O(1).
+    pub fn row(&self, sequence: Sequence) -> Result<RowView, Refusal> {
+        Ok(self.view_of(&self.sequences.drive(sequence, Event::Use)?))
+    }
+
+    /// Copy the block ids of a sequence to the front of `out`; how many they are. The rest of `out` is left alone.
+    ///
+    /// Errors: as `row`; `INVALID(Output)` if `out` is shorter than the blocks held, and then nothing was written.
+    /// Threads: its driver. Cost: O(blocks held).
+    pub fn export_row(&self, sequence: Sequence, out: &mut [u32]) -> Result<u32, Refusal> {
+        let driver = self.sequences.drive(sequence, Event::Use)?;
+        let view = self.view_of(&driver);
+        if out.len() < view.blocks as usize {
+            return Err(Refusal::invalid(Argument::Output));
+        }
+        self.copy_row(&view, out.iter_mut());
+        Ok(view.blocks)
+    }
+
+    /// Pack the rows of several sequences: `indices[indptr[i] .. indptr[i + 1]]` are the blocks of sequence i that have
+    /// tokens, and
+    /// `last_block_tokens[i]` says how many tokens are in the last one (B if it is full, 0 if there is none). Returns
+    /// the indices used. The form that FlashInfer's paged kernels take.
+    ///
+    /// Errors: as `row`, for the first sequence that is refused; `INVALID(Output)` if `indptr` is shorter than
+    /// sequences + 1, `last_block_tokens` than sequences, or `indices` than the blocks. What was written before a
+    /// refusal means nothing. Threads: the driver of all of them. Cost: O(blocks).
+    pub fn export_csr(
+        &self,
+        sequences: &[Sequence],
+        indptr: &mut [u32],
+        indices: &mut [u32],
+        last_block_tokens: &mut [u32],
+    ) -> Result<u32, Refusal> {
+        const SHORT: Refusal = Refusal::invalid(Argument::Output);
+        if indptr.len() <= sequences.len() || last_block_tokens.len() < sequences.len() {
+            return Err(SHORT);
+        }
+        let (mut used, room) = (0u32, indices.len());
+        let mut indices = indices.iter_mut();
+        let mut starts = indptr.iter_mut();
+        for (&sequence, last) in sequences.iter().zip(last_block_tokens) {
+            let driver = self.sequences.drive(sequence, Event::Use)?;
+            let view = self.view_of(&driver);
+            if let Some(start) = starts.next() {
+                *start = used;
+            }
+            // Blocks may be held ahead of tokens; kernels take the last index for the block of the last token.
+            let view = RowView { blocks: view.blocks.min(self.blocks_for(view.tokens)), ..view };
+            used = used.checked_add(view.blocks).filter(|&used| used as usize <= room).ok_or(SHORT)?;
+            self.copy_row(&view, indices.by_ref().take(view.blocks as usize));
+            *last = self.tokens_in_last_block(&view);
+        }
+        if let Some(end) = starts.next() {
+            *end = used;
+        }
+        Ok(used)
+    }
+
+    /// The work of `epoch` reads the row in place. With two rows a sequence, the row then stays as it is, but for blocks
+    /// that are appended, until the epoch is over. With one row the table is the scheduler's copy, and this is `row`.
+    ///
+    /// Errors: as `row`; `INVALID(Epoch)` if it was not handed out. Threads: its driver. Cost: O(1).
+    pub fn launch_row(&self, sequence: Sequence, epoch: Epoch) -> Result<RowView, Refusal> {
+        if epoch == Epoch::NONE || epoch > self.streams.newest() {
+            return Err(Refusal::invalid(Argument::Epoch));
+        }
+        let driver = self.sequences.drive(sequence, Event::Use)?;
+        let view = self.view_of(&driver);
+        self.table.launch(view.row, epoch);
+        Ok(view)
+    }
+
+    /// Whether no device reads the row in place.
+    pub(super) fn row_is_free(&self, number: u32) -> bool {
+        !self.table.has_two_rows() || self.streams.is_over(self.table.in_flight(number), self.every_stream())
+    }
+
+    /// The row that a new admission writes to, emptied: the one in use, or the other one while that is in flight.
+    pub(super) fn free_turn(&self, driver: &Driver<'_>) -> Result<u32, Refusal> {
+        let turn = driver.record.turn();
+        if !self.table.has_two_rows() {
+            return Ok(turn);
+        }
+        for turn in [turn, 1 - turn] {
+            let number = self.table.row_number(driver.slot, turn);
+            if self.row_is_free(number) {
+                self.empty(number);
+                return Ok(turn);
+            }
+        }
+        Err(Refusal::Busy)
+    }
+
+    /// Rows are packed from the left: up to the first null block.
+    fn empty(&self, number: u32) {
+        let row = self.table.row(number);
+        for index in 0..row.len() {
+            if row.at(index).swap(0, Relaxed) == 0 {
+                break;
+            }
+        }
+    }
+
+    fn every_stream(&self) -> StreamSet {
+        self.streams.known(StreamSet::ALL).unwrap_or(StreamSet::ALL)
+    }
+
+    fn view_of(&self, driver: &Driver<'_>) -> RowView {
+        let extent = driver.record.extent();
+        RowView {
+            row: self.table.row_number(driver.slot, driver.record.turn()),
+            blocks: extent.held.min(self.table.width),
+            tokens: extent.tokens,
+            version: driver.record.row_version(),
+        }
+    }
+
+    fn copy_row<'a>(&self, view: &RowView, out: impl Iterator<Item = &'a mut u32>) {
+        let row = self.table.row(view.row);
+        for (index, entry) in (0..view.blocks as usize).zip(out) {
+            *entry = row.at(index).load(Relaxed);
+        }
+    }
+
+    fn tokens_in_last_block(&self, view: &RowView) -> u32 {
+        match view.tokens {
+            0 => 0,
+            tokens => (tokens - 1) % self.block_tokens + 1,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Shared accounts: `open_account`, `set_account_total`, `close_account`.
+
+use super::Pool;
+use crate::answer::Refusal;
+use crate::ids::{Account, Group};
+use crate::ledger::Into;
+use crate::purse::Denied;
+use crate::sync::point;
+
+impl Pool<'_> {
+    /// Open an account for sequences of `group` to draw on, with `total` blocks: an admission.
+    ///
+    /// Errors: `INVALID(Group)`; `FULL` when `accounts` are open; `NEVER_FITS`, `WOULD_BLOCK`, `RETRY_AFTER`.
+    /// Threads: any. Lock-free. Cost: as `admit`.
+    pub fn open_account(&self, group: Group, total: u32, watermark: u32) -> Result<Account, Refusal> {
+        self.check_group(group)?;
+        let slot = self.accounts.take_slot().ok_or(Refusal::Full)?;
+        match self.charge_account(group, 0, total, watermark) {
+            Ok(()) => Ok(self.accounts.open(slot, group, total)),
+            Err(refusal) => {
+                self.accounts.untake_slot(slot);
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Set the total of an account: its balance plus the blocks that its sequences took and that have not left A.
+    /// Raising it is an admission of the difference. Lowering it gives the difference to everybody, out of the balance.
+    ///
+    /// Errors: `STALE`; `BUSY` (another thread changes it); `NEVER_FITS`, `WOULD_BLOCK`, `RETRY_AFTER` when raising;
+    /// `OVER_PROMISE` when lowering by more than the balance: nothing moved. Threads: any. Lock-free or `BUSY`.
+    pub fn set_account_total(&self, account: Account, total: u32) -> Result<(), Refusal> {
+        self.accounts.lock(account)?;
+        let result = self.change_total(account, total);
+        self.accounts.unlock(account);
+        result
+    }
+
+    /// Close an account: its balance is everybody's again. Blocks of it that are still retiring only lower A when they
+    /// come back.
+    ///
+    /// Errors: `STALE`; `BUSY` while sequences draw on it, or another thread changes it. Threads: any. Lock-free.
+    pub fn close_account(&self, account: Account) -> Result<(), Refusal> {
+        self.accounts.close(account)?;
+        point("close account: handle over");
+        let purse = self.accounts.purse(account.slot);
+        let balance = purse.close(account.generation, || ()).map_or(0, |(balance, ())| balance);
+        self.release(self.accounts.group(account.slot), 0, balance);
+        self.accounts.vacate(account);
+        Ok(())
+    }
+
+    fn change_total(&self, account: Account, total: u32) -> Result<(), Refusal> {
+        let (slot, group) = (account.slot, self.accounts.group(account.slot));
+        let before = self.accounts.total(slot);
+        let purse = self.accounts.purse(slot);
+        if total > before {
+            self.charge_account(group, before, total - before, 0)?;
+            if !purse.credit(account.generation, total - before) {
+                // Not while the lock is held: `close` asks for it.
+                self.release(group, 0, total - before);
+                return Err(Refusal::Stale);
+            }
+        } else if total < before {
+            purse.debit(account.generation, before - total).map_err(|denied| match denied {
+                Denied::Short(short_by) => Refusal::OverPromise { short_by },
+                Denied::Closed => Refusal::Stale,
+            })?;
+            self.release(group, 0, before - total);
+        }
+        self.accounts.set_total(slot, total);
+        Ok(())
+    }
+
+    /// Charge `more` blocks for an account that has `before`. An account may be wider than a table row.
+    fn charge_account(&self, group: Group, before: u32, more: u32, watermark: u32) -> Result<(), Refusal> {
+        if more == 0 {
+            return Ok(());
+        }
+        let needed = u64::from(before) + u64::from(more);
+        let room = self.config.blocks.saturating_sub(self.safety()).min(self.group_word(group).load().quota);
+        if needed > u64::from(room) {
+            return Err(Refusal::NeverFits { needed: u32::try_from(needed).unwrap_or(u32::MAX), ceiling: room });
+        }
+        self.charge(group, more, watermark, Into::Promised)
+    }
+}

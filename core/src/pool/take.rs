@@ -1,0 +1,81 @@
+//! Blocks out of the free list, under a charge: into the block words and the table row.
+
+use super::{Counter, Pool};
+use crate::answer::{Place, Refusal};
+use crate::freelist::{Hint, Run};
+use crate::ledger::Into;
+use crate::sequence::{Driver, Extent};
+use crate::sync::{AcqRel, Acquire, Relaxed, point};
+
+/// Fruitless looks at the whole free list, with nothing coming back anywhere, after which the free list is taken to
+/// have lost blocks. A look in vain under a charge means that others put back and took meanwhile (supply argument);
+/// this many without a single return cannot happen to intact memory but by a stopped thread for each of them.
+const LOOKS_MAX: u32 = 1024;
+
+impl Pool<'_> {
+    /// Take `count` blocks, which are charged in A already, to the end of the driver's row. I3: it loops, keeps what it
+    /// has, and goes on. Lock-free: see `freelist`.
+    ///
+    /// `CORRUPT` if the free list does not hold what the ledger says; what was taken stays in the row, and the charge of
+    /// the missing ones stays in A as quarantined.
+    #[inline]
+    pub(super) fn take_blocks(&self, driver: &Driver<'_>, extent: &mut Extent, count: u32) -> Result<(), Refusal> {
+        let record = driver.record;
+        let row = self.table.row(self.table.row_number(driver.slot, record.turn()));
+        let end = extent.held + count;
+        let hint = match extent.held {
+            0 => Hint::Opens,
+            held => Hint::After(row.at(held as usize - 1).load(Relaxed)),
+        };
+        let cursor = self.cursor(driver.slot);
+        let (mut looks, mut returns) = (0, 0);
+        while extent.held < end {
+            let found = self.free.take(end - extent.held, hint, &cursor, &mut |run: Run| {
+                for id in run.start..run.end() {
+                    if self.blocks.take(id) {
+                        row.at(extent.held as usize).store(id, Relaxed);
+                        extent.held += 1;
+                    } else {
+                        self.lose(id);
+                    }
+                }
+            });
+            point("take: blocks claimed");
+            if found > 0 {
+                continue;
+            }
+            let now = self.release_number();
+            looks = if now == returns { looks + 1 } else { 0 };
+            returns = now;
+            if looks > LOOKS_MAX {
+                self.counter(Counter::Quarantined).fetch_add(u64::from(end - extent.held), AcqRel);
+                record.touch_row();
+                return Err(Refusal::Corrupt { place: Place::FreeList });
+            }
+            core::hint::spin_loop();
+        }
+        record.touch_row();
+        Ok(())
+    }
+
+    /// The free list held a block that is not free. It stays out of circulation, and what can be charged for it is
+    /// charged, to the headroom first and to S then: what is promised to sequences is touched last, that is, never.
+    #[cold]
+    fn lose(&self, id: u32) {
+        self.blocks.quarantine(id);
+        let charged = self.ledger.admit(1, 0, Into::Committed).is_ok() || self.charge_safety();
+        if charged {
+            self.counter(Counter::Quarantined).fetch_add(1, AcqRel);
+        }
+    }
+
+    /// Move one block from S to A.
+    fn charge_safety(&self) -> bool {
+        let safety = self.counter(Counter::Safety);
+        let lowered = safety.fetch_update(AcqRel, Acquire, |now| now.checked_sub(1)).is_ok();
+        if lowered {
+            self.ledger.materialize(1);
+        }
+        lowered
+    }
+}

@@ -1,0 +1,292 @@
+//! The record of a sequence: one cache line. Two of its words are for everybody (who drives it, its account); the
+//! others are the driver's, atomics only so that a snapshot may look at them.
+//!
+//! The driver's word: generation 48 | unused 7 | busy 1 | state 8. A driver sets *busy* with a compare-exchange (O7
+//! acquire) and stores the word without it when it is done (O7 release), so what one driver left the next one finds.
+//! 2^48 uses of one slot at 10,000 a second are 892 years.
+
+use super::state::{Event, State, next};
+use crate::answer::Refusal;
+use crate::arena::{Arena, Carve, Cell, Cells, Span};
+use crate::freelist::{Bitmap, BitmapLayout};
+use crate::ids::{Account, Group, Sequence, StreamSet};
+use crate::purse::{self, Purse};
+use crate::sync::{Acquire, AtomicU64, Relaxed, Release, point};
+use core::sync::atomic::AtomicU64 as Guarded;
+
+const BUSY: u64 = 1 << 8;
+const STATE_MASK: u64 = BUSY - 1;
+const GENERATION_SHIFT: u32 = 16;
+/// A group that no admission can name: not admitted yet.
+const NO_GROUP: u32 = u32::MAX;
+const ACCOUNT_SLOT_BITS: u32 = 20;
+
+const fn pack(generation: u64, state: State) -> u64 {
+    generation << GENERATION_SHIFT | state as u64
+}
+
+const fn state_of(word: u64) -> State {
+    match word & STATE_MASK {
+        1 => State::Opened,
+        2 => State::Admitted,
+        _ => State::Vacant,
+    }
+}
+
+/// Tokens and blocks of a sequence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Extent {
+    pub(crate) tokens: u32,
+    pub(crate) held: u32,
+}
+
+/// One sequence.
+#[repr(C, align(64))]
+pub(crate) struct Record {
+    word: AtomicU64,
+    purse: AtomicU64,
+    extent: Guarded,
+    shared: Guarded,
+    /// group 32 | which of two rows 32.
+    place: Guarded,
+    streams: Guarded,
+    row_version: Guarded,
+    unused: Guarded,
+}
+
+// SAFETY: all fields are atomic integers, so the record is `Sync` and has no invalid bit pattern; it is aligned to a
+// line.
+unsafe impl Cell for Record {
+    fn zero() -> Record {
+        Record {
+            word: AtomicU64::new(0),
+            purse: AtomicU64::new(0),
+            extent: Guarded::new(0),
+            shared: Guarded::new(0),
+            place: Guarded::new(0),
+            streams: Guarded::new(0),
+            row_version: Guarded::new(0),
+            unused: Guarded::new(0),
+        }
+    }
+}
+
+impl Record {
+    /// Generation and state, whoever drives it.
+    pub(crate) fn look(&self) -> (u64, State) {
+        let word = self.word.load(Acquire);
+        (word >> GENERATION_SHIFT, state_of(word))
+    }
+
+    pub(crate) fn purse(&self) -> Purse<'_> {
+        Purse(&self.purse)
+    }
+
+    pub(crate) fn extent(&self) -> Extent {
+        let raw = self.extent.load(Relaxed);
+        Extent { tokens: raw as u32, held: (raw >> 32) as u32 }
+    }
+
+    pub(crate) fn set_extent(&self, extent: Extent) {
+        self.extent.store(extent.tokens as u64 | (extent.held as u64) << 32, Relaxed);
+    }
+
+    /// The shared account that it draws on, or `NONE`.
+    pub(crate) fn shared(&self, pool: u32) -> Account {
+        let raw = self.shared.load(Relaxed);
+        if raw == 0 {
+            return Account::NONE;
+        }
+        let slot = (raw & ((1 << ACCOUNT_SLOT_BITS) - 1)) as u32;
+        Account { slot, pool, generation: raw >> ACCOUNT_SLOT_BITS }
+    }
+
+    pub(crate) fn set_shared(&self, account: Account) {
+        let raw = if account.is_none() { 0 } else { account.generation << ACCOUNT_SLOT_BITS | account.slot as u64 };
+        self.shared.store(raw, Relaxed);
+    }
+
+    /// The group that it was admitted to, once it was.
+    pub(crate) fn group(&self) -> Option<Group> {
+        match self.place.load(Relaxed) as u32 {
+            NO_GROUP => None,
+            group => Some(Group(group)),
+        }
+    }
+
+    /// Which of its rows is in use: 0 or 1.
+    pub(crate) fn turn(&self) -> u32 {
+        (self.place.load(Relaxed) >> 32) as u32 & 1
+    }
+
+    pub(crate) fn set_place(&self, group: Option<Group>, turn: u32) {
+        let group = group.map_or(NO_GROUP, |group| group.0);
+        self.place.store(group as u64 | (turn as u64) << 32, Relaxed);
+    }
+
+    pub(crate) fn streams(&self) -> StreamSet {
+        StreamSet(self.streams.load(Relaxed))
+    }
+
+    pub(crate) fn set_streams(&self, streams: StreamSet) {
+        self.streams.store(streams.0, Relaxed);
+    }
+
+    pub(crate) fn row_version(&self) -> u64 {
+        self.row_version.load(Relaxed)
+    }
+
+    /// The row has changed. The version goes on over reuses of the slot.
+    pub(crate) fn touch_row(&self) {
+        self.row_version.store(self.row_version() + 1, Relaxed);
+    }
+}
+
+/// Where the parts are.
+#[derive(Clone, Copy)]
+pub(crate) struct Layout {
+    records: Span<Record>,
+    vacant: BitmapLayout,
+}
+
+/// All sequences of a pool.
+#[derive(Clone, Copy)]
+pub(crate) struct Sequences<'m> {
+    records: Cells<'m, Record>,
+    /// A bit for each slot that is nobody's.
+    vacant: Bitmap<'m>,
+    count: u32,
+    pool: u32,
+}
+
+impl<'m> Sequences<'m> {
+    pub(crate) const fn layout(carve: &mut Carve, count: u32) -> Layout {
+        Layout { records: carve.region(count as usize), vacant: Bitmap::layout(carve, count as usize) }
+    }
+
+    pub(crate) fn view(arena: &mut Arena<'m>, layout: &Layout, count: u32, pool: u32) -> Result<Self, Refusal> {
+        let records = arena.cells(layout.records)?;
+        Ok(Sequences { records, vacant: Bitmap::view(arena, &layout.vacant)?, count, pool })
+    }
+
+    /// At init: every slot is vacant, in its first generation.
+    pub(crate) fn fill(&self) {
+        for slot in 0..self.count {
+            self.record(slot).word.store(pack(1, State::Vacant), Relaxed);
+            self.vacate(slot);
+        }
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    #[inline(always)]
+    pub(crate) fn record(&self, slot: u32) -> &'m Record {
+        self.records.at(slot as usize)
+    }
+
+    /// Slots that are nobody's, counted one by one.
+    pub(crate) fn vacant_slots(&self) -> u64 {
+        self.vacant.count()
+    }
+
+    /// Take a vacant slot and open a sequence in it.
+    pub(crate) fn open(&self) -> Result<Sequence, Refusal> {
+        let slot = self.take_slot().ok_or(Refusal::Full)?;
+        point("open: slot taken");
+        let record = self.record(slot);
+        let (generation, _) = record.look();
+        record.set_extent(Extent::default());
+        record.set_shared(Account::NONE);
+        record.set_place(None, record.turn());
+        record.purse().open(generation, 0);
+        record.word.store(pack(generation, State::Opened), Release);
+        Ok(Sequence { slot, pool: self.pool, generation })
+    }
+
+    /// The record that the handle names, if it is open in this generation.
+    pub(crate) fn find(&self, sequence: Sequence) -> Result<&'m Record, Refusal> {
+        if sequence.pool != self.pool || sequence.slot >= self.count {
+            return Err(Refusal::Stale);
+        }
+        let record = self.record(sequence.slot);
+        match record.look() {
+            (generation, State::Opened | State::Admitted) if generation == sequence.generation => Ok(record),
+            _ => Err(Refusal::Stale),
+        }
+    }
+
+    /// Become the driver, for one event. `STALE`, `BUSY`, `CANCELLED`, or what the state table says.
+    #[inline]
+    pub(crate) fn drive(&self, sequence: Sequence, event: Event) -> Result<Driver<'m>, Refusal> {
+        if sequence.pool != self.pool || sequence.slot >= self.count {
+            return Err(Refusal::Stale);
+        }
+        let record = self.record(sequence.slot);
+        let word = record.word.load(Acquire);
+        let state = state_of(word);
+        if word >> GENERATION_SHIFT != sequence.generation || state == State::Vacant {
+            return Err(Refusal::Stale);
+        }
+        // O7 acquire, pairs with O7 release in `Driver::drop`. Not in a loop: a failure is another driver's success.
+        if word & BUSY != 0 || record.word.compare_exchange(word, word | BUSY, Acquire, Relaxed).is_err() {
+            return Err(self.find(sequence).map_or_else(|stale| stale, |_| Refusal::Busy));
+        }
+        let driver = Driver { record, slot: sequence.slot, generation: sequence.generation, state };
+        if event != Event::End && record.purse().load(sequence.generation) == purse::State::Closed {
+            return Err(Refusal::Cancelled);
+        }
+        next(state, event)?;
+        Ok(driver)
+    }
+
+    /// The slot is nobody's again. After the record says so.
+    pub(crate) fn vacate(&self, slot: u32) {
+        self.vacant.put(slot as usize / 64, 1 << (slot % 64));
+    }
+
+    fn take_slot(&self) -> Option<u32> {
+        let lowest = |bits: u64| bits & bits.wrapping_neg();
+        let mut from = 0;
+        while let Some(word) = self.vacant.next(from) {
+            match self.vacant.take(word, lowest) {
+                0 => {
+                    self.vacant.tidy(word);
+                }
+                bit => return Some((word * 64) as u32 + bit.trailing_zeros()),
+            }
+            from = word + 1;
+        }
+        // The summary is advice: a slot may be vacant that it does not show.
+        (0..self.vacant.words()).find_map(|word| match self.vacant.take(word, lowest) {
+            0 => None,
+            bit => Some((word * 64) as u32 + bit.trailing_zeros()),
+        })
+    }
+}
+
+/// The right to drive one sequence. Given back when it is dropped, with the state that it then has.
+pub(crate) struct Driver<'m> {
+    pub(crate) record: &'m Record,
+    pub(crate) slot: u32,
+    pub(crate) generation: u64,
+    state: State,
+}
+
+impl Driver<'_> {
+    /// The event has succeeded.
+    pub(crate) fn enter(&mut self, state: State) {
+        self.state = state;
+    }
+}
+
+impl Drop for Driver<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // Who ends a sequence also ends the generation: every handle to it is late from here on (I12).
+        let generation = self.generation + u64::from(self.state == State::Vacant);
+        // O7 release.
+        self.record.word.store(pack(generation, self.state), Release);
+    }
+}

@@ -1,0 +1,139 @@
+//! The one place that names atomics: `core`'s, or loom's under `--cfg loom`. Two aids live beside them, both nothing
+//! at all in a normal build: *points*, at which a test may freeze a thread in the middle of an operation, and *plants*,
+//! mistakes that a loom test switches on to prove that the checker would catch them.
+
+#[cfg(not(loom))]
+pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64};
+#[cfg(loom)]
+pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64};
+
+pub(crate) use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+
+/// The store-load half of Dekker's pattern. Natively the pair is a `SeqCst` read-modify-write followed by a `SeqCst`
+/// load and needs nothing between them. loom takes `SeqCst` accesses for `AcqRel`, but knows the fence.
+#[inline(always)]
+pub(crate) fn store_load_fence() {
+    #[cfg(loom)]
+    if !planted(Plant::NoStoreLoadFence) {
+        loom::sync::atomic::fence(SeqCst);
+    }
+}
+
+/// A mistake that one loom test plants. The name says what is left out or done in the wrong order.
+#[allow(dead_code, reason = "each is named where it can be planted and in the loom test that plants it")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub(crate) enum Plant {
+    /// No mistake.
+    None,
+    /// Summary bits of the free list: no order between "publish" and "look again".
+    NoStoreLoadFence,
+    /// A claim reads the word and then clears bits in it, whatever has become of them.
+    ClaimInTwoSteps,
+    /// A pass over the words of a bit map reads them relaxed.
+    RelaxedScan,
+    /// Admission reads the word and then adds, instead of one compare-exchange.
+    AdmitInTwoSteps,
+    /// A release lowers A before the blocks are back.
+    WordBeforeBits,
+    /// Materialization takes the block before A has grown.
+    TakeBeforeWord,
+    /// Cancellation reads the balance and closes the account in two steps.
+    CancelInTwoSteps,
+    /// A retiring block is freed without looking at its tag.
+    IgnoreTag,
+    /// Who retires does not look at the frontier again after the push.
+    NoSecondLook,
+    /// A block that is retiring already may be retired again.
+    RetireTwice,
+    /// The reclaimer gives the bit back before the word says free.
+    BitBeforeState,
+    /// A block given back twice is not noticed.
+    DoubleFreeUnseen,
+    /// A change of the safety margin is a plain store of the sum.
+    SafetyInTwoSteps,
+    /// The quota is checked and charged in two steps.
+    QuotaInTwoSteps,
+    /// A reclaimer empties a whole bucket before it frees the first block.
+    ReclaimerHoards,
+}
+
+#[cfg(loom)]
+mod plants {
+    use super::Plant;
+    // Not one of loom's: it is set before the model runs and never changes in it.
+    static PLANTED: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);
+
+    pub(crate) fn plant(which: Plant) {
+        PLANTED.store(which as u32, core::sync::atomic::Ordering::SeqCst);
+    }
+
+    pub(crate) fn planted(which: Plant) -> bool {
+        PLANTED.load(core::sync::atomic::Ordering::SeqCst) == which as u32
+    }
+}
+#[cfg(loom)]
+pub(crate) use plants::{plant, planted};
+
+/// Whether this mistake is planted: never, outside loom.
+#[cfg(not(loom))]
+#[inline(always)]
+pub(crate) const fn planted(_which: Plant) -> bool {
+    false
+}
+
+/// A place at which the freeze test may stop a thread for ever. Nothing in any other build.
+#[inline(always)]
+pub(crate) fn point(_name: &'static str) {
+    #[cfg(all(test, not(loom)))]
+    freeze::reach(_name);
+}
+
+/// The other side of [`point`]: one thread at a time is told where to stop.
+#[cfg(all(test, not(loom)))]
+pub(crate) mod freeze {
+    use std::cell::Cell;
+    use std::string::String;
+    use std::sync::Mutex;
+    use std::vec::Vec;
+
+    std::thread_local! {
+        static STOP_AT: Cell<Option<&'static str>> = const { Cell::new(None) };
+    }
+    static SEEN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+
+    /// The calling thread stops for ever when it reaches `name`.
+    pub(crate) fn stop_this_thread_at(name: &'static str) {
+        STOP_AT.with(|stop| stop.set(Some(name)));
+    }
+
+    /// Whether some thread stands still at `name`.
+    pub(crate) fn is_frozen_at(name: &str) -> bool {
+        SEEN.lock().is_ok_and(|seen| seen.contains(&name))
+    }
+
+    /// Forget earlier stops.
+    pub(crate) fn clear() {
+        if let Ok(mut seen) = SEEN.lock() {
+            seen.clear();
+        }
+    }
+
+    pub(super) fn reach(name: &'static str) {
+        if STOP_AT.with(Cell::get) != Some(name) {
+            return;
+        }
+        if let Ok(mut seen) = SEEN.lock() {
+            seen.push(name);
+        }
+        loop {
+            std::thread::park();
+        }
+    }
+
+    /// For messages.
+    #[allow(dead_code, reason = "used when a freeze test fails")]
+    pub(crate) fn seen() -> String {
+        SEEN.lock().map(|seen| seen.join(", ")).unwrap_or_default()
+    }
+}
