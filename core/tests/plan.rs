@@ -1,8 +1,8 @@
 //! Every figure of the planning arithmetic that the specification states, as an equation. Ranges, overflow and the
 //! forecast have files of their own: `plan_refusals.rs`, `plan_forecast.rs`.
 
-use kvledger_core::plan::{BLOCKS_MAX, Budget, Element, Geometry, Grain, Ratio, Region, Scales, contiguous, paged};
-use kvledger_core::{Argument, Refusal};
+use kvledger_core::plan::{Budget, Element, Geometry, Grain, Ratio, Region, Scales, contiguous, paged};
+use kvledger_core::{Argument, BLOCKS_MAX, Refusal};
 
 const MIB: u64 = 1 << 20;
 

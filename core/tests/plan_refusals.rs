@@ -1,7 +1,7 @@
 //! What the planning arithmetic refuses: fields out of range, and every product and sum that would wrap.
 
-use kvledger_core::plan::{BLOCKS_MAX, Budget, Element, Geometry, Grain, Region, Scales, contiguous, paged};
-use kvledger_core::{Argument, Refusal};
+use kvledger_core::plan::{Budget, Element, Geometry, Grain, Region, Scales, contiguous, paged};
+use kvledger_core::{Argument, BLOCKS_MAX, Refusal};
 
 const SMALL: Geometry = Geometry::new(1, 1, 8, 1, Element::Int8);
 

@@ -3,8 +3,8 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use kvledger_core::plan::{BLOCKS_MAX, Budget, Element, Geometry, Grain, Region, Scales, contiguous, paged};
-use kvledger_core::{Argument, Refusal};
+use kvledger_core::plan::{Budget, Element, Geometry, Grain, Region, Scales, contiguous, paged};
+use kvledger_core::{Argument, BLOCKS_MAX, Refusal};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Arbitrary, Debug)]

@@ -3,9 +3,7 @@
 use super::element::{Element, Grain, Scales};
 use super::{paged, product, sum};
 use crate::answer::{Argument, Refusal};
-
-/// Most usable blocks of one pool: 2^31 − 2.
-pub const BLOCKS_MAX: u32 = (1 << 31) - 2;
+use crate::config::BLOCKS_MAX;
 
 /// The shape of a KV cache: all that decides its bytes. Every layer has the same shape; a model whose layers differ
 /// has one geometry (and one pool) for each kind.

@@ -36,7 +36,7 @@ mod ratio;
 pub use budget::{Budget, REGIONS, Region, Usage};
 pub use element::{Element, Grain, Scales};
 pub use forecast::{Binomial, TRIALS_MAX};
-pub use geometry::{BLOCKS_MAX, Geometry};
+pub use geometry::Geometry;
 pub use ratio::Ratio;
 
 const fn sum(a: u64, b: u64) -> Result<u64, Refusal> {
