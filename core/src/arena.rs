@@ -25,6 +25,10 @@ pub struct Line([u64; 8]);
 impl Line {
     /// A zeroed line.
     pub const ZERO: Line = Line([0; 8]);
+
+    /// A line as somebody else may have left it: what a test gives to `init`.
+    #[cfg(any(test, feature = "model"))]
+    pub const DIRTY: Line = Line([0x5a5a_a5a5_dead_beef; 8]);
 }
 
 const _: () = assert!(size_of::<Line>() == LINE_BYTES);

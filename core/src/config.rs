@@ -33,7 +33,7 @@ pub struct PoolConfig {
     pub rows: u32,
     /// Shared accounts that may be open at once; 0 if none are used.
     pub accounts: u32,
-    /// Trust groups, at least 1. Each starts with a quota of N.
+    /// Trust groups, at least 1. Each starts without a quota.
     pub groups: u32,
     /// Streams, 1 ..= 64.
     pub streams: u32,

@@ -4,6 +4,9 @@
 
 use crate::sync::{AcqRel, Acquire, AtomicU64, Plant, planted};
 
+/// The quota of a group that has none: no group can use so much.
+pub(crate) const NO_QUOTA: u32 = u32::MAX;
+
 /// What a group uses and may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Use {

@@ -56,6 +56,8 @@ mod freelist;
 mod group;
 mod ids;
 mod ledger;
+#[cfg(any(test, feature = "model"))]
+pub mod model;
 pub mod plan;
 mod pool;
 mod purse;

@@ -63,7 +63,7 @@ impl Snapshot {
 pub struct GroupSnapshot {
     /// A + R of the group.
     pub used: u32,
-    /// The most that `used` may be.
+    /// The most that `used` may be; 2^32 − 1: no quota was set.
     pub quota: u32,
 }
 

@@ -7,7 +7,7 @@ pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64};
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64};
 
-pub(crate) use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+pub(crate) use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 /// The store-load half of Dekker's pattern. Natively the pair is a `SeqCst` read-modify-write followed by a `SeqCst`
 /// load and needs nothing between them. loom takes `SeqCst` accesses for `AcqRel`, but knows the fence.
@@ -15,7 +15,7 @@ pub(crate) use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release,
 pub(crate) fn store_load_fence() {
     #[cfg(loom)]
     if !planted(Plant::NoStoreLoadFence) {
-        loom::sync::atomic::fence(SeqCst);
+        loom::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
     }
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum Plant {
     NoStoreLoadFence,
     /// A claim reads the word and then clears bits in it, whatever has become of them.
     ClaimInTwoSteps,
-    /// A pass over the words of a bit map reads them relaxed.
+    /// The words of a bit map are read and claimed relaxed.
     RelaxedScan,
     /// Admission reads the word and then adds, instead of one compare-exchange.
     AdmitInTwoSteps,
@@ -110,13 +110,6 @@ pub(crate) mod freeze {
     /// Whether some thread stands still at `name`.
     pub(crate) fn is_frozen_at(name: &str) -> bool {
         SEEN.lock().is_ok_and(|seen| seen.contains(&name))
-    }
-
-    /// Forget earlier stops.
-    pub(crate) fn clear() {
-        if let Ok(mut seen) = SEEN.lock() {
-            seen.clear();
-        }
     }
 
     pub(super) fn reach(name: &'static str) {

@@ -63,8 +63,10 @@ impl Geometry {
         let tokens = attempt!(product(self.block_tokens as u64, attempt!(self.token_bytes())));
         let scales = attempt!(product(attempt!(self.scales_of_block()), self.scales.bytes as u64));
         let bytes = attempt!(sum(tokens, attempt!(product(self.layers as u64, scales))));
-        let align = self.block_align_bytes as u64;
-        product(bytes.div_ceil(align), align)
+        match bytes.checked_next_multiple_of(self.block_align_bytes as u64) {
+            Some(aligned) => Ok(aligned),
+            None => Err(Refusal::invalid(Argument::Overflow)),
+        }
     }
 
     /// Whole blocks that fit into `bytes`, rounded down. When the null block is to live in the same bytes, N is one
@@ -72,11 +74,10 @@ impl Geometry {
     ///
     /// `INVALID(Blocks)` if that is none or more than [`BLOCKS_MAX`]; else as [`token_bytes`](Geometry::token_bytes).
     pub const fn pool_blocks(&self, bytes: u64) -> Result<u32, Refusal> {
-        let blocks = bytes / attempt!(self.block_bytes());
-        if blocks == 0 || blocks > BLOCKS_MAX as u64 {
-            return Err(Refusal::invalid(Argument::Blocks));
+        match bytes.checked_div(attempt!(self.block_bytes())) {
+            Some(blocks) if blocks > 0 && blocks <= BLOCKS_MAX as u64 => Ok(blocks as u32),
+            _ => Err(Refusal::invalid(Argument::Blocks)),
         }
-        Ok(blocks as u32)
     }
 
     /// Device bytes of a pool with `blocks` usable blocks: one more, because the null block 0 exists too.

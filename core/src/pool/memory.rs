@@ -5,7 +5,7 @@ use super::{Counter, Pool, header};
 use crate::answer::{Argument, Refusal};
 use crate::arena::{Arena, Line, table_cells, table_cells_raw};
 use crate::config::PoolConfig;
-use crate::group::Use;
+use crate::group::{NO_QUOTA, Use};
 use crate::ids::Group;
 use crate::ledger::Into;
 use crate::sync::Release;
@@ -47,7 +47,7 @@ impl<'m> Pool<'m> {
         pool.sequences.fill();
         pool.accounts.fill();
         for group in 0..config.groups {
-            pool.group_word(Group(group)).0.store(Use { used: 0, quota: config.blocks }.pack(), Release);
+            pool.group_word(Group(group)).0.store(Use { used: 0, quota: NO_QUOTA }.pack(), Release);
         }
         for index in 0..super::layout::CURSORS as u32 {
             // Apart from one another, so that drivers of different slots meet late.

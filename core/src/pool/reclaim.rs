@@ -164,8 +164,10 @@ impl Pool<'_> {
 
     /// Whether a block that leaves A leaves room for everybody: it is credited to nobody, or to a closed account.
     pub(super) fn goes_to_everybody(&self, tag: &Tag) -> bool {
-        let purse = self.accounts.purse(tag.credit.slot());
-        tag.credit.is_none() || !matches!(purse.load(tag.credit.generation()), purse::State::Open(_))
+        let is_open = |credit: Credit| {
+            matches!(self.accounts.purse(credit.slot()).load(credit.generation()), purse::State::Open(_))
+        };
+        tag.credit.is_none() || !is_open(tag.credit)
     }
 
     /// All retiring blocks that count, by epoch. Cost: O(words of retiring blocks).

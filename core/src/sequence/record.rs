@@ -186,11 +186,6 @@ impl<'m> Sequences<'m> {
         self.records.at(slot as usize)
     }
 
-    /// Slots that are nobody's, counted one by one.
-    pub(crate) fn vacant_slots(&self) -> u64 {
-        self.vacant.count()
-    }
-
     /// Take a vacant slot and open a sequence in it.
     pub(crate) fn open(&self) -> Result<Sequence, Refusal> {
         let slot = self.take_slot().ok_or(Refusal::Full)?;

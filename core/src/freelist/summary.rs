@@ -1,0 +1,261 @@
+//! Which words of a bit map are worth a look: one bit a word, one bit a word of those, and so on up.
+//!
+//! Problem: to find a set bit in a nearly empty map without reading all of it, and without a line that every put and
+//! take writes. So a summary bit is *shown* by whoever sets bits below it and sees it clear, and *hidden* only by a
+//! searcher that came in vain: in the steady state it is only read.
+//!
+//! 1. `put` sets bits in a word, then looks at the summary bit and sets it if it is clear, level by level.
+//! 2. A searcher asks [`Summary::next`], goes to the word and may find it empty.
+//! 3. It hides the bit, *then looks at the word again*, and shows it once more if something has arrived.
+//!
+//! Steps 1 and 3 are Dekker's pattern at each level, and this is what they rule out:
+//!
+//! | who puts | who hides |
+//! |---|---|
+//! | | finds word 7 empty |
+//! | sets a bit in word 7 | |
+//! | reads summary bit 7: set, nothing to do | |
+//! | | clears summary bit 7 |
+//! | | (does not look again, or sees the word as it was) |
+//!
+//! Word 7 would be hidden for good. With both accesses on both sides in the one order of `SeqCst`, either the putter
+//! sees the bit cleared or the hider sees the word filled.
+//!
+//! The bits of 64 neighbouring words share a cache line with nothing else but the other summaries of the same map
+//! (a *zone* of 4,096 bits has one line), so that two threads in different zones do not meet.
+//!
+//! Bounds: `show` is at most one load and one read-modify-write a level; `next` reads each summary word at most twice.
+
+use super::word::WORD_SHIFT;
+use crate::answer::Refusal;
+use crate::arena::{Arena, Carve, Cells, LINE_BYTES, Span};
+use crate::sync::{AtomicU64, point, store_load_fence};
+use core::sync::atomic::Ordering;
+
+/// The two sides of a Dekker pair: a read-modify-write, and a load after it. `SeqCst` natively. loom's `SeqCst` accesses
+/// are neither the standard's nor plain, so there the pair is a fence between weaker accesses, which it knows exactly.
+pub(super) const PAIR_WRITE: Ordering = if cfg!(loom) { Ordering::AcqRel } else { Ordering::SeqCst };
+/// See [`PAIR_WRITE`].
+pub(super) const PAIR_LOAD: Ordering = if cfg!(loom) { Ordering::Acquire } else { Ordering::SeqCst };
+
+/// Words in the line of a zone: room for the lowest level of eight summaries.
+const ZONE_WORDS: usize = LINE_BYTES / size_of::<u64>();
+
+/// log2 of [`ZONE_WORDS`].
+const ZONE_SHIFT: u32 = ZONE_WORDS.trailing_zeros();
+
+/// The lines of all zones, shared by the summaries of one map.
+#[derive(Clone, Copy)]
+pub(super) struct ZonesLayout {
+    lines: Span<AtomicU64>,
+    zones: usize,
+    words: usize,
+}
+
+impl ZonesLayout {
+    /// Zones for a map of `words` words.
+    pub(super) const fn carve(carve: &mut Carve, words: usize) -> ZonesLayout {
+        let zones = words.div_ceil(1 << WORD_SHIFT);
+        ZonesLayout { lines: carve.region(zones.saturating_mul(ZONE_WORDS)), zones, words }
+    }
+
+    pub(super) fn view<'m>(&self, arena: &mut Arena<'m>) -> Result<Zones<'m>, Refusal> {
+        Ok(Zones { lines: arena.cells(self.lines)?, zones: self.zones, words: self.words })
+    }
+}
+
+/// The lines in memory.
+#[derive(Clone, Copy)]
+pub(super) struct Zones<'m> {
+    lines: Cells<'m, AtomicU64>,
+    zones: usize,
+    words: usize,
+}
+
+/// What one summary has besides its part of the zones.
+#[derive(Clone, Copy)]
+pub(super) struct SummaryLayout {
+    middle: Span<AtomicU64>,
+    middle_words: usize,
+    top: Span<AtomicU64>,
+    top_words: usize,
+}
+
+impl SummaryLayout {
+    pub(super) const fn carve(carve: &mut Carve, zones: &ZonesLayout) -> SummaryLayout {
+        let middle_words = zones.zones.div_ceil(1 << WORD_SHIFT);
+        let top_words = middle_words.div_ceil(1 << WORD_SHIFT);
+        let middle = carve.region(middle_words);
+        SummaryLayout { middle, middle_words, top: carve.region(top_words), top_words }
+    }
+
+    /// The summary whose lowest level is word `place` (0 ..= 7) of each zone's line.
+    pub(super) fn view<'m>(
+        &self,
+        arena: &mut Arena<'m>,
+        zones: Zones<'m>,
+        place: usize,
+    ) -> Result<Summary<'m>, Refusal> {
+        debug_assert!(place < ZONE_WORDS);
+        Ok(Summary {
+            words: zones.words,
+            levels: [
+                Level { cells: zones.lines, words: zones.zones, shift: ZONE_SHIFT, place },
+                Level { cells: arena.cells(self.middle)?, words: self.middle_words, shift: 0, place: 0 },
+                Level { cells: arena.cells(self.top)?, words: self.top_words, shift: 0, place: 0 },
+            ],
+        })
+    }
+}
+
+/// A row of summary words, dense or one a cache line.
+#[derive(Clone, Copy)]
+struct Level<'m> {
+    cells: Cells<'m, AtomicU64>,
+    words: usize,
+    shift: u32,
+    place: usize,
+}
+
+impl<'m> Level<'m> {
+    #[inline(always)]
+    fn at(&self, word: usize) -> &'m AtomicU64 {
+        self.cells.at((word << self.shift) + self.place)
+    }
+
+    /// Set a bit, without a write if it is set.
+    #[inline(always)]
+    fn show(&self, bit: usize) {
+        let (cell, mask) = (self.at(bit >> WORD_SHIFT), mask(bit));
+        // O12/O13 load: second half of the putter's side, pairs with the clearing in `hide`.
+        if cell.load(PAIR_LOAD) & mask == 0 {
+            cell.fetch_or(mask, PAIR_WRITE);
+        }
+    }
+
+    #[inline(always)]
+    fn hide(&self, bit: usize) {
+        // O12/O13 clear: first half of the hider's side, pairs with the load in `show`.
+        self.at(bit >> WORD_SHIFT).fetch_and(!mask(bit), PAIR_WRITE);
+    }
+}
+
+/// The place of a bit in its word, as a mask.
+#[inline(always)]
+const fn mask(bit: usize) -> u64 {
+    1 << (bit & (u64::BITS as usize - 1))
+}
+
+/// The bits of a word from a place on.
+#[inline(always)]
+const fn from_bit(bit: usize) -> u64 {
+    u64::MAX << (bit & (u64::BITS as usize - 1))
+}
+
+/// A summary. "Something is there" needs the protocol above; "a whole lane is free" and "all of it is free" are advice,
+/// never relied on, and use the same code.
+#[derive(Clone, Copy)]
+pub(super) struct Summary<'m> {
+    /// From the lowest, in the lines of the zones, to the top, which is searched from end to end.
+    levels: [Level<'m>; 3],
+    /// Words of the map.
+    words: usize,
+}
+
+impl Summary<'_> {
+    /// Say that `word` is worth a look.
+    #[inline(always)]
+    pub(super) fn show(&self, word: usize) {
+        let [low, middle, top] = &self.levels;
+        low.show(word);
+        store_load_fence();
+        middle.show(word >> WORD_SHIFT);
+        store_load_fence();
+        top.show(word >> (2 * WORD_SHIFT));
+    }
+
+    /// Say that `word` is not worth a look. The caller looks at the word again after this, and shows it if it was wrong.
+    #[inline(always)]
+    pub(super) fn hide(&self, word: usize) {
+        let [low, _, _] = &self.levels;
+        low.hide(word);
+    }
+
+    /// The first word from `from` on that is shown. Levels above that show what is not there are tidied on the way.
+    /// Finds every word that was shown, in the order of `SeqCst`, before the call and was not hidden since.
+    #[inline(always)]
+    pub(super) fn next(&self, from: usize) -> Option<usize> {
+        if from >= self.words {
+            return None;
+        }
+        let [low, _, _] = &self.levels;
+        let word = from >> WORD_SHIFT;
+        let shown = low.at(word).load(PAIR_LOAD) & from_bit(from);
+        let found = if shown != 0 { Some(first_of(word, shown)) } else { self.next_at(0, from) };
+        // Only words that exist are ever shown; a caller's memory may say otherwise.
+        found.filter(|&word| word < self.words)
+    }
+
+    /// The first bit from `from` on that is set in a level. Each level asks the one above where to go on, so the depth
+    /// is that of the levels.
+    fn next_at(&self, level: usize, from: usize) -> Option<usize> {
+        let row = self.levels.get(level)?;
+        let is_top = level + 1 == self.levels.len();
+        let mut word = from >> WORD_SHIFT;
+        let mut mask = from_bit(from);
+        let mut advertised = false;
+        while word < row.words {
+            let mut shown = row.at(word).load(PAIR_LOAD) & mask;
+            if shown == 0 && advertised && self.tidy_at(level + 1, word) {
+                shown = row.at(word).load(PAIR_LOAD);
+            }
+            if shown != 0 {
+                return Some(first_of(word, shown));
+            }
+            word = if is_top { word + 1 } else { self.next_at(level + 1, word + 1)? };
+            advertised = !is_top;
+            mask = u64::MAX;
+        }
+        None
+    }
+
+    /// `bit` of `level` stands for a word that was found empty: hide it, look again. Whether something was there after
+    /// all (it is shown again then).
+    fn tidy_at(&self, level: usize, bit: usize) -> bool {
+        let (Some(row), Some(below)) = (self.levels.get(level), self.levels.get(level.wrapping_sub(1))) else {
+            return false;
+        };
+        row.hide(bit);
+        point("summary: hidden, not looked at again");
+        store_load_fence();
+        // O13 load: second half of the hider's side, pairs with the `fetch_or` below in `show`.
+        if below.at(bit).load(PAIR_LOAD) == 0 {
+            return false;
+        }
+        let mut bit = bit;
+        for row in self.levels.iter().skip(level) {
+            row.show(bit);
+            store_load_fence();
+            bit >>= WORD_SHIFT;
+        }
+        true
+    }
+
+    /// Show every word. Only while nobody else uses the map.
+    pub(super) fn show_all(&self) {
+        let mut bits = self.words;
+        for row in &self.levels {
+            for word in 0..row.words {
+                let left = bits - (word << WORD_SHIFT);
+                row.at(word).store(if left < 64 { !from_bit(left) } else { u64::MAX }, Ordering::Relaxed);
+            }
+            bits = row.words;
+        }
+    }
+}
+
+/// The lowest set bit of summary word `word`, whose content is `shown`.
+#[inline(always)]
+const fn first_of(word: usize, shown: u64) -> usize {
+    (word << WORD_SHIFT) + shown.trailing_zeros() as usize
+}

@@ -1,0 +1,52 @@
+//! The obvious single-threaded version of the pool, and the driver that compares the two (feature `model`, needs std).
+//!
+//! [`Model`] keeps lists and counts them; it has no atomics, no free list, no buckets, no cleverness. [`Operation`]s are
+//! six bytes each, from a seed or from a fuzzer. [`Comparison`] applies each to both, compares the answers and then all
+//! observers: counts, snapshot, every sequence, group and account, every table row, the release number, the audit.
+//! [`shrink`] makes a failing list of operations short.
+
+mod blocks;
+mod compare;
+mod observe;
+mod operation;
+mod pool;
+mod shrink;
+mod time;
+
+pub use compare::{Comparison, Difference, configuration, operations};
+pub use operation::Operation;
+pub use pool::Model;
+pub use shrink::shrink;
+
+use core::fmt;
+
+/// A small deterministic generator (SplitMix64, Steele et al. 2014): the same seed gives the same run everywhere.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// From a seed.
+    pub const fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    /// The next 64 bits.
+    pub const fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.0;
+        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    /// A number below `bound` (0 for a bound of 0). Not exactly uniform; close enough for tests.
+    pub const fn below(&mut self, bound: u32) -> u32 {
+        ((self.next() >> 32) * bound as u64 >> 32) as u32
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "operation {} ({:?}): {}", self.index, self.operation, self.what)
+    }
+}
