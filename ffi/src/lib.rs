@@ -1,2 +1,60 @@
-//! The C ABI of `kvledger-core`.
-#![no_std]
+//! The C ABI: one `kvl_` function for each operation of `kvledger-core`, and nothing of its own. `ffi/archive.sh` makes
+//! `libkvledger.a` of it, `ffi/include/kvledger.h` declares it, `ffi/gate.py` holds that no operation is missing and
+//! that nothing in the archive can panic or allocate.
+//!
+//! Conventions, which the header states to C callers and this crate may rely on:
+//!
+//! 1. Every function returns a status: 0, or the number of the refusal ([`Refusal::code`](kvledger_core::Refusal::code)).
+//! 2. A pointer is NULL or valid, aligned for its type, and exclusive for the call if it is written through; no two
+//!    arguments overlap. NULL is checked: `INVALID(Pointer)`, before anything happens. Only `refusal` may be NULL.
+//! 3. Outputs are written on success only, `refusal` on refusal only. Output memory need not be initialized.
+//! 4. Numbers that name something (a region, an element, a promise) are plain integers and are checked: an enumeration
+//!    as an argument would be undefined behaviour for a number that is none of it.
+//!
+//! Because of 2, arguments are declared as what C pointers then are, `Option<&T>` and `Option<&mut MaybeUninit<T>>`,
+//! and nearly all of this crate is safe Rust. Arrays, memory and the handle are the exceptions.
+
+#![cfg_attr(not(test), no_std)]
+
+mod answer;
+mod array;
+mod handle;
+
+mod accounts;
+mod epochs;
+mod growth;
+mod limits;
+mod memory;
+mod observe;
+mod plan;
+mod rows;
+mod sequences;
+
+pub use accounts::*;
+pub use answer::KvlRefusal;
+pub use epochs::*;
+pub use growth::*;
+pub use handle::{KvlPool, POOL_BYTES};
+pub use limits::*;
+pub use memory::*;
+pub use observe::*;
+pub use plan::*;
+pub use rows::*;
+pub use sequences::*;
+
+/// Never reached: the gate holds that no panic is left in the archive. A static library must have one all the same.
+#[cfg(kvl_panic_handler)]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    unsafe extern "C" {
+        safe fn abort() -> !;
+    }
+    abort()
+}
+
+/// A panic path on purpose, so that CI sees the gate fail.
+#[cfg(kvl_planted_panic)]
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_planted_panic(index: usize) -> u32 {
+    [1, 2, 3][index]
+}

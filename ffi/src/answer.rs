@@ -1,0 +1,99 @@
+//! From `Result<T, Refusal>` to a status, an output and the details of a refusal.
+
+use core::mem::MaybeUninit;
+use kvledger_core::{Argument, Refusal};
+
+/// An argument that C passes by pointer and the call reads.
+pub(crate) type In<'a, T> = Option<&'a T>;
+/// An argument that the call writes, initialized or not.
+pub(crate) type Out<'a, T> = Option<&'a mut MaybeUninit<T>>;
+
+/// The status of a call that was not refused.
+pub(crate) const OK: u32 = 0;
+
+/// A refusal with its details; fields that the answer does not have are 0.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct KvlRefusal {
+    /// The status.
+    pub code: u32,
+    /// `INVALID`: which argument.
+    pub argument: u32,
+    /// `WOULD_BLOCK`: which resource.
+    pub scope: u32,
+    /// `CORRUPT`: where.
+    pub place: u32,
+    /// `WOULD_BLOCK`, `OVER_PROMISE`: blocks missing.
+    pub short_by: u32,
+    /// `RETRY_AFTER`: blocks that will have come back.
+    pub reclaimable: u32,
+    /// `NEVER_FITS`: blocks at the request's peak.
+    pub needed: u32,
+    /// `NEVER_FITS`: the most that could ever be given.
+    pub ceiling: u32,
+    /// `RETRY_AFTER`: the epoch.
+    pub after: u64,
+}
+
+impl From<Refusal> for KvlRefusal {
+    fn from(refusal: Refusal) -> KvlRefusal {
+        let bare = KvlRefusal { code: refusal.code(), ..KvlRefusal::default() };
+        match refusal {
+            Refusal::WouldBlock { short_by, scope } => KvlRefusal { short_by, scope: scope as u32, ..bare },
+            Refusal::RetryAfter { after, reclaimable } => KvlRefusal { after: after.0, reclaimable, ..bare },
+            Refusal::NeverFits { needed, ceiling } => KvlRefusal { needed, ceiling, ..bare },
+            Refusal::OverPromise { short_by } => KvlRefusal { short_by, ..bare },
+            Refusal::Invalid { argument } => KvlRefusal { argument: argument as u32, ..bare },
+            Refusal::Corrupt { place } => KvlRefusal { place: place as u32, ..bare },
+            _ => bare,
+        }
+    }
+}
+
+/// A NULL where there must be none.
+pub(crate) const NULL: Refusal = invalid(Argument::Pointer);
+
+pub(crate) const fn invalid(argument: Argument) -> Refusal {
+    Refusal::Invalid { argument }
+}
+
+/// What a pointer names, if it is not NULL.
+pub(crate) fn given<T>(pointer: Option<T>) -> Result<T, Refusal> {
+    pointer.ok_or(NULL)
+}
+
+/// Run a call that has no output.
+#[inline(always)]
+pub(crate) fn run(refusal: Out<'_, KvlRefusal>, call: impl FnOnce() -> Result<(), Refusal>) -> u32 {
+    match call() {
+        Ok(()) => OK,
+        Err(why) => refuse(refusal, why),
+    }
+}
+
+/// Run a call and write its output. A NULL output is refused before the call, whose effect would be lost otherwise.
+#[inline(always)]
+pub(crate) fn fill<T>(
+    output: Out<'_, T>,
+    refusal: Out<'_, KvlRefusal>,
+    call: impl FnOnce() -> Result<T, Refusal>,
+) -> u32 {
+    let Some(output) = output else {
+        return refuse(refusal, NULL);
+    };
+    match call() {
+        Ok(value) => {
+            output.write(value);
+            OK
+        }
+        Err(why) => refuse(refusal, why),
+    }
+}
+
+#[cold]
+fn refuse(refusal: Out<'_, KvlRefusal>, why: Refusal) -> u32 {
+    if let Some(details) = refusal {
+        details.write(why.into());
+    }
+    why.code()
+}

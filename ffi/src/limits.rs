@@ -1,0 +1,17 @@
+//! What may be changed at run time.
+
+use crate::answer::{In, KvlRefusal, Out, run};
+use crate::handle::{KvlPool, view};
+use kvledger_core::Group;
+
+/// `Pool::set_safety`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_set_safety(pool: In<'_, KvlPool>, blocks: u32, refusal: Out<'_, KvlRefusal>) -> u32 {
+    run(refusal, || view(pool)?.set_safety(blocks))
+}
+
+/// `Pool::set_quota`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_set_quota(pool: In<'_, KvlPool>, group: u32, blocks: u32, refusal: Out<'_, KvlRefusal>) -> u32 {
+    run(refusal, || view(pool)?.set_quota(Group(group), blocks))
+}

@@ -1,0 +1,289 @@
+//! What the C ABI adds to the core: NULL is checked before anything happens, outputs are written on success only,
+//! refusals keep their details, and numbers that name nothing are refused.
+
+use kvledger_core::plan::{Budget, Ratio};
+use kvledger_core::{
+    Account, Admitted, Advanced, Argument, Batch, Counts, Epoch, Line, PoolConfig, Released, Sequence, Step,
+};
+use kvledger_ffi::*;
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
+
+const INVALID: u32 = 7;
+const BLOCKS: u32 = 40;
+
+/// A pool of 40 blocks of 8 tokens, its memory leaked: a view lives as long as the program.
+fn pool() -> KvlPool {
+    let config = PoolConfig { accounts: 2, ..PoolConfig::new(BLOCKS, 8, 4, 40) };
+    let memory = vec![Line::ZERO; config.bytes().unwrap() / 64].leak();
+    let table = vec![0; config.table_entries().unwrap()].leak();
+    let mut handle = MaybeUninit::uninit();
+    // SAFETY: memory and table are ours, as long as said, and given away.
+    let status = unsafe {
+        kvl_init(
+            memory.as_mut_ptr().cast(),
+            size_of_val(memory),
+            table.as_mut_ptr(),
+            table.len(),
+            Some(&config),
+            Some(&mut handle),
+            None,
+        )
+    };
+    assert_eq!(status, 0);
+    // SAFETY: written on success.
+    unsafe { handle.assume_init() }
+}
+
+/// The output of a call that must succeed.
+fn ok<T>(call: impl FnOnce(&mut MaybeUninit<T>) -> u32) -> T {
+    let mut output = MaybeUninit::uninit();
+    assert_eq!(call(&mut output), 0);
+    // SAFETY: written on success.
+    unsafe { output.assume_init() }
+}
+
+/// The details of a call that must be refused.
+fn refused(call: impl FnOnce(&mut MaybeUninit<KvlRefusal>) -> u32) -> KvlRefusal {
+    let mut details = MaybeUninit::uninit();
+    let status = call(&mut details);
+    assert_ne!(status, 0);
+    // SAFETY: written on refusal.
+    let details = unsafe { details.assume_init() };
+    assert_eq!(details.code, status);
+    details
+}
+
+fn invalid(details: KvlRefusal) -> u32 {
+    assert_eq!(details.code, INVALID);
+    details.argument
+}
+
+fn counts(pool: &KvlPool) -> Counts {
+    ok(|out| kvl_counts(Some(pool), Some(out), None))
+}
+
+fn opened(pool: &KvlPool) -> Sequence {
+    ok(|out| kvl_open(Some(pool), Some(out), None))
+}
+
+fn full(prompt: u32, output: u32) -> KvlAdmission {
+    ok(|out| kvl_admission_full(prompt, output, Some(out), None))
+}
+
+fn admitted(pool: &KvlPool, sequence: Sequence, admission: &KvlAdmission) -> Admitted {
+    ok(|out| kvl_admit(Some(pool), sequence, Some(admission), Some(out), None))
+}
+
+#[test]
+fn a_request_through_the_abi() {
+    let pool = pool();
+    let sequence = opened(&pool);
+    assert_eq!(admitted(&pool, sequence, &full(17, 10)).promised, 4);
+    let advanced: Advanced = ok(|out| kvl_advance(Some(&pool), sequence, 17, Some(out), None));
+    assert_eq!((advanced.taken, advanced.held), (3, 3));
+    assert_eq!((counts(&pool).committed, counts(&pool).promised_and_safety), (3, 1));
+    let released: Released = ok(|out| kvl_end(Some(&pool), sequence, Some(out), None));
+    assert_eq!((released.promised, released.free, released.retiring), (1, 3, 0));
+    let fault: KvlFault = ok(|out| kvl_validate(Some(&pool), Some(out), None));
+    assert_eq!((fault.invariant, fault.what[0]), (0, 0));
+}
+
+#[test]
+fn null_is_refused_before_anything_happens() {
+    let pool = pool();
+    let sequence = opened(&pool);
+    let pointer = Argument::Pointer as u32;
+    // The output would be lost: no blocks may be taken for it.
+    assert_eq!(invalid(refused(|why| kvl_admit(Some(&pool), sequence, Some(&full(17, 10)), None, Some(why)))), pointer);
+    assert_eq!(counts(&pool).headroom, BLOCKS);
+    admitted(&pool, sequence, &full(17, 10));
+    assert_eq!(invalid(refused(|why| kvl_advance(Some(&pool), sequence, 17, None, Some(why)))), pointer);
+    assert_eq!(counts(&pool).committed, 0);
+    assert_eq!(invalid(refused(|why| kvl_end(Some(&pool), sequence, None, Some(why)))), pointer);
+    assert_eq!(kvl_cancel(Some(&pool), sequence, None), 0, "the handle still lives");
+
+    assert_eq!(kvl_open(None, Some(&mut MaybeUninit::uninit()), None), INVALID);
+    let nothing = &mut MaybeUninit::uninit();
+    assert_eq!(kvl_admit(Some(&pool), sequence, None, Some(nothing), None), INVALID);
+    assert_eq!(kvl_config_check(None, None), INVALID);
+    assert_eq!(kvl_budget_take(None, 0, 1, None), INVALID);
+}
+
+#[test]
+fn a_zeroed_handle_is_no_pool() {
+    // SAFETY: a handle is integers.
+    let zeroed: KvlPool = unsafe { MaybeUninit::zeroed().assume_init() };
+    assert_eq!(invalid(refused(|why| kvl_set_safety(Some(&zeroed), 0, Some(why)))), Argument::Pointer as u32);
+}
+
+#[test]
+fn outputs_are_written_on_success_only_and_refusals_on_refusal_only() {
+    let pool = pool();
+    let mut advanced = MaybeUninit::new(Advanced { taken: 77, held: 78 });
+    let status = kvl_advance(Some(&pool), Sequence::default(), 1, Some(&mut advanced), None);
+    assert_eq!(status, 6, "STALE");
+    // SAFETY: it was initialized above.
+    assert_eq!(unsafe { advanced.assume_init() }, Advanced { taken: 77, held: 78 });
+
+    let before = KvlRefusal { code: 99, after: 99, ..KvlRefusal::default() };
+    let mut details = MaybeUninit::new(before);
+    let mut sequence = MaybeUninit::uninit();
+    assert_eq!(kvl_open(Some(&pool), Some(&mut sequence), Some(&mut details)), 0);
+    // SAFETY: it was initialized above.
+    assert_eq!(unsafe { details.assume_init() }, before);
+}
+
+#[test]
+fn refusals_keep_their_details() {
+    let pool = pool();
+    let (first, second) = (opened(&pool), opened(&pool));
+    admitted(&pool, first, &full(8 * 30, 0));
+    let out = &mut MaybeUninit::uninit();
+    let why = refused(|why| kvl_admit(Some(&pool), second, Some(&full(8 * 13, 0)), Some(out), Some(why)));
+    assert_eq!(why, KvlRefusal { code: 1, short_by: 3, ..KvlRefusal::default() });
+
+    let why = refused(|why| kvl_admit(Some(&pool), second, Some(&full(8 * 41, 0)), Some(out), Some(why)));
+    assert_eq!(why, KvlRefusal { code: 3, needed: 41, ceiling: 40, ..KvlRefusal::default() });
+
+    let advanced = &mut MaybeUninit::uninit();
+    let why = refused(|why| kvl_advance(Some(&pool), first, 8 * 32, Some(advanced), Some(why)));
+    assert_eq!(why, KvlRefusal { code: 4, short_by: 2, ..KvlRefusal::default() });
+
+    // Blocks that wait for an epoch.
+    let _: Advanced = ok(|out| kvl_advance(Some(&pool), first, 8 * 30, Some(out), None));
+    let epoch: Epoch = ok(|out| kvl_submit(Some(&pool), 0, Some(out), None));
+    let _: Released = ok(|out| kvl_end(Some(&pool), first, Some(out), None));
+    let why = refused(|why| kvl_admit(Some(&pool), second, Some(&full(8 * 13, 0)), Some(out), Some(why)));
+    assert_eq!(why, KvlRefusal { code: 2, after: epoch.0, reclaimable: 30, ..KvlRefusal::default() });
+}
+
+#[test]
+fn numbers_that_name_nothing_are_refused() {
+    let pool = pool();
+    let sequence = opened(&pool);
+    let out = &mut MaybeUninit::uninit();
+    let bad = KvlAdmission { promise: 2, ..full(8, 8) };
+    let why = refused(|why| kvl_admit(Some(&pool), sequence, Some(&bad), Some(out), Some(why)));
+    assert_eq!(invalid(why), Argument::Count as u32);
+    let contradiction = KvlAdmission { promise_blocks: 3, ..full(8, 8) };
+    let why = refused(|why| kvl_admit(Some(&pool), sequence, Some(&contradiction), Some(out), Some(why)));
+    assert_eq!(invalid(why), Argument::Count as u32);
+
+    let geometry: KvlGeometry = ok(|out| kvl_geometry_new(32, 8, 128, 16, 2, Some(out), None));
+    let bytes: u64 = ok(|out| kvl_geometry_block_bytes(Some(&geometry), Some(out), None));
+    assert_eq!(bytes, 2 << 20);
+    for bad in [KvlGeometry { element: 7, ..geometry }, KvlGeometry { scale_grain: 7, ..geometry }] {
+        assert_eq!(invalid(refused(|why| kvl_geometry_check(Some(&bad), Some(why)))), Argument::Geometry as u32);
+    }
+    let mut budget: Budget = ok(|out| kvl_budget_new(100, Some(out), None));
+    let why = refused(|why| kvl_budget_set_bound(Some(&mut budget), 7, 1, Some(why)));
+    assert_eq!(invalid(why), Argument::Budget as u32);
+    assert_eq!(kvl_budget_set_bound(Some(&mut budget), 6, 100, None), 0);
+    let mass = &mut MaybeUninit::uninit();
+    assert_eq!(
+        invalid(refused(|why| kvl_binomial_pmf(1, f64::NAN, 0, Some(mass), Some(why)))),
+        Argument::Length as u32
+    );
+}
+
+#[test]
+fn a_batch_answers_row_by_row() {
+    let pool = pool();
+    let sequences = [opened(&pool), opened(&pool)];
+    admitted(&pool, sequences[0], &full(8, 8));
+    admitted(&pool, sequences[1], &full(8, 0));
+    let steps = sequences.map(|sequence| Step { sequence, tokens: 16 });
+    let (mut answers, mut changed) = ([99; 2], [99; 2]);
+    let batch: Batch = ok(|out| {
+        // SAFETY: the arrays are as long as said.
+        unsafe {
+            kvl_advance_many(
+                Some(&pool),
+                steps.as_ptr(),
+                steps.len(),
+                answers.as_mut_ptr(),
+                changed.as_mut_ptr(),
+                Some(out),
+                None,
+            )
+        }
+    });
+    assert_eq!((batch.advanced, batch.refused, batch.taken), (1, 1, 2));
+    assert_eq!(answers, [0, 4], "the second goes beyond its promise");
+    assert_eq!(changed, [sequences[0].slot, 99]);
+}
+
+#[test]
+fn arrays_may_be_null_only_when_they_are_empty() {
+    let slots = &mut MaybeUninit::uninit();
+    // SAFETY: NULL is checked.
+    assert_eq!(unsafe { kvl_used_slots(null(), 0, 100, Some(slots), None) }, 0);
+    // SAFETY: as above.
+    assert_eq!(unsafe { kvl_used_slots(null(), 1, 100, Some(slots), None) }, INVALID);
+    let lengths = [20u32, 35, 10];
+    let misaligned = lengths.as_ptr().cast::<u8>().wrapping_add(1).cast();
+    // SAFETY: the pointer is refused before it is read.
+    assert_eq!(unsafe { kvl_used_slots(misaligned, 1, 100, Some(slots), None) }, INVALID);
+    // SAFETY: longer than the address space, so refused before it is read.
+    assert_eq!(unsafe { kvl_used_slots(lengths.as_ptr(), usize::MAX, 100, Some(slots), None) }, INVALID);
+    // SAFETY: the array is as long as said.
+    let waste: Ratio = ok(|out| unsafe { kvl_waste_fraction(lengths.as_ptr(), 3, 100, Some(out), None) });
+    assert_eq!((waste.numerator, waste.denominator), (235, 300));
+}
+
+#[test]
+fn memory_that_is_no_memory_is_refused() {
+    let config = PoolConfig::new(BLOCKS, 8, 4, 40);
+    let mut memory = vec![Line::ZERO; config.bytes().unwrap() / 64];
+    let mut table = vec![0; config.table_entries().unwrap()];
+    let (start, bytes, entries) = (memory.as_mut_ptr(), size_of_val(&*memory), table.len());
+    let mut init = |memory: *mut Line, bytes, entries| {
+        let pool = &mut MaybeUninit::uninit();
+        // SAFETY: every call here is refused, or has memory as long as said that outlives the view.
+        invalid(refused(|why| unsafe {
+            kvl_init(memory.cast(), bytes, table.as_mut_ptr(), entries, Some(&config), Some(pool), Some(why))
+        }))
+    };
+    assert_eq!(init(null_mut(), bytes, entries), Argument::Pointer as u32);
+    assert_eq!(init(start.cast::<u8>().wrapping_add(8).cast(), bytes - 64, entries), Argument::Memory as u32);
+    assert_eq!(init(start, bytes - 1, entries), Argument::Memory as u32);
+    assert_eq!(init(start, bytes, entries - 1), Argument::Table as u32);
+    let pool = &mut MaybeUninit::uninit();
+    // SAFETY: the memory is as long as said; there is no pool in it.
+    let why =
+        refused(|why| unsafe { kvl_attach(start.cast(), bytes, table.as_mut_ptr(), entries, Some(pool), Some(why)) });
+    assert_eq!(invalid(why), Argument::Header as u32);
+}
+
+#[test]
+fn a_second_view_sees_the_same_pool() {
+    let config = PoolConfig { number: 5, ..PoolConfig::new(BLOCKS, 8, 4, 40) };
+    let memory = vec![Line::ZERO; config.bytes().unwrap() / 64].leak();
+    let table = vec![0; config.table_entries().unwrap()].leak();
+    let (start, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory));
+    let (rows, entries) = (table.as_mut_ptr(), table.len());
+    // SAFETY: memory and table are as long as said, and given away.
+    let first: KvlPool = ok(|out| unsafe { kvl_init(start, bytes, rows, entries, Some(&config), Some(out), None) });
+    // SAFETY: there is a pool there.
+    let second: KvlPool = ok(|out| unsafe { kvl_attach(start, bytes, rows, entries, Some(out), None) });
+    let stated: PoolConfig = ok(|out| kvl_config(Some(&second), Some(out), None));
+    assert_eq!(stated, config);
+    let sequence = opened(&first);
+    admitted(&second, sequence, &full(80, 0));
+    assert_eq!(counts(&first), counts(&second));
+    assert_eq!(counts(&first).headroom, BLOCKS - 10);
+}
+
+#[test]
+fn an_account_is_drawn_on_through_the_abi() {
+    let pool = pool();
+    let account: Account = ok(|out| kvl_open_account(Some(&pool), 0, 10, 0, Some(out), None));
+    let sequence = opened(&pool);
+    let from_account = KvlAdmission { account, ..full(8, 8) };
+    assert_eq!(admitted(&pool, sequence, &from_account).promised, 0);
+    let _: Advanced = ok(|out| kvl_advance(Some(&pool), sequence, 8, Some(out), None));
+    let state: kvledger_core::AccountSnapshot = ok(|out| kvl_account_snapshot(Some(&pool), account, Some(out), None));
+    assert_eq!((state.total, state.balance, state.sequences), (10, 9, 1));
+    assert_eq!(kvl_close_account(Some(&pool), account, None), 9, "BUSY while drawn on");
+}

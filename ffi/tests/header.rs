@@ -1,0 +1,187 @@
+//! The header says what the Rust side is: sizes, offsets and numbers are compared by a C and a C++ compiler, in the
+//! strictest mode that each has. The names of the functions are compared by `gate.py`.
+
+use kvledger_core::plan::{Budget, Ratio, Usage};
+use kvledger_core::{
+    Account, AccountSnapshot, Admitted, Advanced, Batch, Counts, GroupSnapshot, PoolConfig, Refusal, Released, RowView,
+    Scope, Sequence, SequenceSnapshot, Snapshot, Step,
+};
+use kvledger_ffi::{FAULT_TEXT_BYTES, KvlAdmission, KvlFault, KvlGeometry, KvlPool, KvlRefusal, POOL_BYTES};
+use std::fmt::Write;
+use std::mem::{align_of, offset_of, size_of};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Asserts on one structure: its size and alignment, and where each field is.
+macro_rules! layout {
+    ($out:expr, $rust:ty as $c:literal { $($field:ident),* }) => {
+        require(&mut $out, &format!("sizeof({}) == {}", $c, size_of::<$rust>()));
+        require(&mut $out, &format!("KVL_ALIGNOF({}) == {}", $c, align_of::<$rust>()));
+        $(require(&mut $out, &format!("offsetof({}, {}) == {}", $c, stringify!($field), offset_of!($rust, $field)));)*
+    };
+}
+
+fn require(out: &mut String, condition: &str) {
+    writeln!(out, "static_assert({condition}, \"{condition}\");").expect("a string takes all");
+}
+
+fn structures() -> String {
+    let mut out = String::new();
+    layout!(out, KvlRefusal as "kvl_refusal" {
+        code, argument, scope, place, short_by, reclaimable, needed, ceiling, after
+    });
+    layout!(out, PoolConfig as "kvl_pool_config" {
+        number, blocks, safety, block_tokens, sequences, table_width, rows, accounts, groups, streams, epochs
+    });
+    layout!(out, KvlPool as "kvl_pool" {});
+    layout!(out, Sequence as "kvl_sequence" { slot, pool, generation });
+    layout!(out, Account as "kvl_account" { slot, pool, generation });
+    layout!(out, KvlAdmission as "kvl_admission" {
+        prompt_tokens, output_tokens_max, promise, promise_blocks, group, watermark, streams, account
+    });
+    layout!(out, Admitted as "kvl_admitted" { promised });
+    layout!(out, Advanced as "kvl_advanced" { taken, held });
+    layout!(out, Step as "kvl_step" { sequence, tokens });
+    layout!(out, Batch as "kvl_batch" { advanced, refused, changed, taken });
+    layout!(out, Released as "kvl_released" { promised, free, retiring, after });
+    layout!(out, RowView as "kvl_row_view" { row, blocks, tokens, version });
+    layout!(out, Counts as "kvl_pool_counts" { blocks, committed, promised_and_safety, headroom });
+    layout!(out, Snapshot as "kvl_pool_snapshot" {
+        blocks, committed, held, retiring, quarantined, idle, free, promised, safety, sequences, cancelled, tokens,
+        padding_tokens, newest_epoch, frontier, failed_epochs, release_number, exact
+    });
+    layout!(out, SequenceSnapshot as "kvl_sequence_state" {
+        tokens, held, promised, group, row, row_version, admitted, cancelled
+    });
+    layout!(out, GroupSnapshot as "kvl_group_state" { used, quota });
+    layout!(out, AccountSnapshot as "kvl_account_state" { total, balance, sequences });
+    layout!(out, KvlFault as "kvl_fault" { invariant, what, expected, found });
+    layout!(out, KvlGeometry as "kvl_geometry" {
+        layers, kv_heads, key_dim, value_dim, block_tokens, block_align_bytes, element, scale_grain, scale_bytes,
+        scale_group
+    });
+    layout!(out, Ratio as "kvl_ratio" { numerator, denominator });
+    layout!(out, Usage as "kvl_usage" { bound, current, peak });
+    layout!(out, Budget as "kvl_budget" {});
+    out
+}
+
+/// The numbered variants of a Rust enumeration, from its source: a new one is seen without anybody adding it here.
+fn variants(source: &str, name: &str) -> Vec<(String, String)> {
+    let start = source.find(&format!("pub enum {name} {{")).unwrap_or_else(|| panic!("{name} is not there"));
+    let body = &source[start..start + source[start..].find("\n}").expect("an enumeration ends")];
+    let numbered = body.lines().filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = "));
+    numbered.map(|(variant, number)| (screaming(variant), number.to_string())).collect()
+}
+
+/// `TableWidth` is `TABLE_WIDTH` in C.
+fn screaming(variant: &str) -> String {
+    let mut name = String::new();
+    for letter in variant.chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_uppercase());
+    }
+    name
+}
+
+fn numbers() -> String {
+    let answers = include_str!("../../core/src/answer.rs");
+    let elements = include_str!("../../core/src/plan/element.rs");
+    let regions = include_str!("../../core/src/plan/budget.rs");
+    let enumerations = [
+        (answers, "Argument", 26),
+        (answers, "Scope", 2),
+        (answers, "Place", 3),
+        (elements, "Element", 7),
+        (elements, "Grain", 7),
+        (regions, "Region", 7),
+    ];
+    let mut out = String::new();
+    for (source, name, at_least) in enumerations {
+        let found = variants(source, name);
+        assert!(found.len() >= at_least, "{name}: {} variants found", found.len());
+        for (variant, number) in found {
+            require(&mut out, &format!("KVL_{}_{variant} == {number}", name.to_uppercase()));
+        }
+    }
+    out
+}
+
+fn statuses() -> String {
+    let invalid = kvledger_core::PoolConfig::new(0, 0, 0, 0).check().expect_err("no blocks");
+    let statuses = [
+        ("WOULD_BLOCK", Refusal::WouldBlock { short_by: 0, scope: Scope::Pool }.code()),
+        ("RETRY_AFTER", Refusal::RetryAfter { after: kvledger_core::Epoch::NONE, reclaimable: 0 }.code()),
+        ("NEVER_FITS", Refusal::NeverFits { needed: 0, ceiling: 0 }.code()),
+        ("OVER_PROMISE", Refusal::OverPromise { short_by: 0 }.code()),
+        ("CANCELLED", Refusal::Cancelled.code()),
+        ("STALE", Refusal::Stale.code()),
+        ("INVALID", invalid.code()),
+        ("FULL", Refusal::Full.code()),
+        ("BUSY", Refusal::Busy.code()),
+        ("CORRUPT", Refusal::Corrupt { place: kvledger_core::Place::Table }.code()),
+    ];
+    let mut out = String::new();
+    for (name, number) in statuses {
+        require(&mut out, &format!("KVL_{name} == {number}"));
+    }
+    require(&mut out, "KVL_OK == 0");
+    require(&mut out, &format!("KVL_POOL_BYTES == {POOL_BYTES}"));
+    require(&mut out, &format!("KVL_FAULT_TEXT_BYTES == {FAULT_TEXT_BYTES}"));
+    require(&mut out, &format!("KVL_REGIONS == {}", kvledger_core::plan::REGIONS));
+    require(&mut out, &format!("KVL_MEMORY_ALIGN == {}", align_of::<kvledger_core::Line>()));
+    require(&mut out, &format!("KVL_STREAMS_ALL == {}u", kvledger_core::StreamSet::ALL.0));
+    out
+}
+
+/// What the compiler says to this text; empty if it takes it without a word.
+fn complaints(compiler: &str, language: &str, standard: &str, text: &str) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    // Tests run side by side: each text has a file of its own.
+    static TEXTS: AtomicU32 = AtomicU32::new(0);
+    let file = folder.join(format!("header-{}.c", TEXTS.fetch_add(1, Ordering::Relaxed)));
+    std::fs::write(&file, text).expect("the folder for temporary files can be written to");
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let output = Command::new(compiler)
+        .args(["-x", language, standard, "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I"])
+        .args([&include, &file])
+        .output()
+        .unwrap_or_else(|error| panic!("{compiler} does not start: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() { said } else { said + "refused" }
+}
+
+fn both(text: &str) -> [String; 2] {
+    let program = format!(
+        "#include <kvledger.h>\n#include <assert.h>\n#ifdef __cplusplus\n#define KVL_ALIGNOF(t) alignof(t)\n\
+         #else\n#define KVL_ALIGNOF(t) _Alignof(t)\n#endif\n{text}\nint kvl_used;\n"
+    );
+    [complaints("cc", "c", "-std=c11", &program), complaints("c++", "c++", "-std=c++17", &program)]
+}
+
+#[test]
+fn the_header_is_clean_c11_and_cpp17() {
+    assert_eq!(both(""), ["", ""]);
+}
+
+#[test]
+fn structures_have_the_same_layout() {
+    assert_eq!(both(&structures()), ["", ""]);
+}
+
+#[test]
+fn numbers_are_the_same() {
+    assert_eq!(both(&numbers()), ["", ""]);
+    assert_eq!(both(&statuses()), ["", ""]);
+}
+
+/// The net catches: a size that is not so is refused by both compilers.
+#[test]
+fn a_wrong_layout_is_seen() {
+    let mut wrong = String::new();
+    require(&mut wrong, "sizeof(kvl_sequence) == 17");
+    assert!(both(&wrong).iter().all(|said| said.contains("kvl_sequence")));
+}
