@@ -12,9 +12,9 @@
 
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cells, Span};
-use crate::freelist::{Bitmap, BitmapLayout};
 use crate::ids::{Account, Group};
 use crate::purse::Purse;
+use crate::slots::{Slots, SlotsLayout};
 use crate::sync::{AcqRel, Acquire, AtomicU64, Relaxed, Release};
 
 const BUSY: u64 = 1;
@@ -42,34 +42,33 @@ const GROUP: usize = 3;
 #[derive(Clone, Copy)]
 pub(crate) struct Layout {
     cells: Span<AtomicU64>,
-    vacant: BitmapLayout,
+    vacant: SlotsLayout,
 }
 
 /// All shared accounts of a pool.
 #[derive(Clone, Copy)]
 pub(crate) struct Accounts<'m> {
     cells: Cells<'m, AtomicU64>,
-    /// A bit for each slot that is nobody's.
-    vacant: Bitmap<'m>,
+    vacant: Slots<'m>,
     count: u32,
     pool: u32,
 }
 
 impl<'m> Accounts<'m> {
     pub(crate) const fn layout(carve: &mut Carve, count: u32) -> Layout {
-        Layout { cells: carve.region(count as usize * CELLS), vacant: Bitmap::layout(carve, count as usize) }
+        Layout { cells: carve.region(count as usize * CELLS), vacant: Slots::layout(carve, count) }
     }
 
     pub(crate) fn view(arena: &mut Arena<'m>, layout: &Layout, count: u32, pool: u32) -> Result<Self, Refusal> {
         let cells = arena.cells(layout.cells)?;
-        Ok(Accounts { cells, vacant: Bitmap::view(arena, &layout.vacant)?, count, pool })
+        Ok(Accounts { cells, vacant: Slots::view(arena, &layout.vacant)?, count, pool })
     }
 
     /// At init: every slot is vacant, in its first generation.
     pub(crate) fn fill(&self) {
         for slot in 0..self.count {
             self.cell(slot, WORD).store(1 << GENERATION_SHIFT, Relaxed);
-            self.vacant.put(slot as usize / 64, 1 << (slot % 64));
+            self.vacant.put(slot);
         }
     }
 
@@ -79,15 +78,12 @@ impl<'m> Accounts<'m> {
 
     /// Take a vacant slot; nobody has a handle to it yet.
     pub(crate) fn take_slot(&self) -> Option<u32> {
-        (0..self.vacant.words()).find_map(|word| match self.vacant.take(word, |bits| bits & bits.wrapping_neg()) {
-            0 => None,
-            bit => Some((word * 64) as u32 + bit.trailing_zeros()),
-        })
+        self.vacant.take()
     }
 
     /// Give back a slot that was taken and not opened.
     pub(crate) fn untake_slot(&self, slot: u32) {
-        self.vacant.put(slot as usize / 64, 1 << (slot % 64));
+        self.vacant.put(slot);
     }
 
     /// Open an account in a taken slot. Its total is admitted already.

@@ -61,6 +61,13 @@ unsafe impl Cell for AtomicU32 {
 #[cfg(loom)]
 mod plain {
     // SAFETY: as above.
+    unsafe impl super::Cell for core::sync::atomic::AtomicU32 {
+        fn zero() -> Self {
+            core::sync::atomic::AtomicU32::new(0)
+        }
+    }
+
+    // SAFETY: as above.
     unsafe impl super::Cell for core::sync::atomic::AtomicU64 {
         fn zero() -> Self {
             core::sync::atomic::AtomicU64::new(0)

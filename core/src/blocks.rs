@@ -12,16 +12,17 @@ use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cells, Span};
 use crate::block::{Kind, Word};
 use crate::ids::{Account, Epoch, Group, StreamSet};
-use crate::sync::{AcqRel, Acquire, AtomicU32, AtomicU64, Plant, Relaxed, Release, planted};
+use crate::sync::{AcqRel, Acquire, AtomicU64, Plant, Relaxed, Release, planted};
+use core::sync::atomic::{AtomicU32 as Guarded32, AtomicU64 as Guarded};
 
 /// Where the parts are.
 #[derive(Clone, Copy)]
 pub(crate) struct Layout {
     words: Span<AtomicU64>,
     epochs: Span<AtomicU64>,
-    streams: Span<AtomicU64>,
-    credits: Span<AtomicU64>,
-    groups: Span<AtomicU32>,
+    streams: Span<Guarded>,
+    credits: Span<Guarded>,
+    groups: Span<Guarded32>,
 }
 
 /// Who is paid when a block leaves A: slot and generation of a shared account in one word, 0 for nobody.
@@ -72,9 +73,9 @@ pub(crate) struct Tag {
 pub(crate) struct Blocks<'m> {
     words: Cells<'m, AtomicU64>,
     epochs: Cells<'m, AtomicU64>,
-    streams: Cells<'m, AtomicU64>,
-    credits: Cells<'m, AtomicU64>,
-    groups: Cells<'m, AtomicU32>,
+    streams: Cells<'m, Guarded>,
+    credits: Cells<'m, Guarded>,
+    groups: Cells<'m, Guarded32>,
     count: u32,
 }
 

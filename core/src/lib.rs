@@ -61,8 +61,11 @@ pub mod model;
 pub mod plan;
 mod pool;
 mod purse;
+#[cfg(all(test, loom))]
+mod race;
 mod retire;
 mod sequence;
+mod slots;
 mod snapshot;
 mod streams;
 mod sync;

@@ -30,7 +30,7 @@ use crate::answer::{Argument, Refusal};
 use crate::arena::{Arena, Carve, Cells, Span};
 use crate::config::PoolConfig;
 use crate::ids::{Epoch, Stream, StreamSet};
-use crate::sync::{AcqRel, Acquire, AtomicU64, Relaxed, Release, point};
+use crate::sync::{AcqRel, Acquire, AtomicU64, Plant, Relaxed, Release, planted, point};
 use core::num::NonZeroU64;
 
 /// Cells of one stream: `head` (submitted, shifted by one; bit 0: a submitter is at work), `tail` (completed),
@@ -111,7 +111,9 @@ impl<'m> Streams<'m> {
             return Err(Refusal::Full);
         }
         let opening = self.cell(stream.0, OPENING);
-        opening.store(self.next.load(Acquire) + 1, Release);
+        if !planted(Plant::NoAnnouncement) {
+            opening.store(self.next.load(Acquire) + 1, Release);
+        }
         point("submit: announced");
         // O4 release, pairs with O4 acquire in `frontier`: who reads a `next` that has this stamp sees the announcement.
         let epoch = self.next.fetch_add(1, AcqRel) + 1;

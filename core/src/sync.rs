@@ -19,6 +19,19 @@ pub(crate) fn store_load_fence() {
     }
 }
 
+/// Both halves of Dekker's pattern where the read may be of many cells: what was written before is seen by whoever comes
+/// through its own fence later, and what he wrote before is seen from here on.
+#[inline(always)]
+pub(crate) fn full_fence() {
+    if planted(Plant::NoFullFence) {
+        return;
+    }
+    #[cfg(loom)]
+    loom::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+    #[cfg(not(loom))]
+    core::sync::atomic::fence(core::sync::atomic::Ordering::SeqCst);
+}
+
 /// A mistake that one loom test plants. The name says what is left out or done in the wrong order.
 #[allow(dead_code, reason = "each is named where it can be planted and in the loom test that plants it")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +67,10 @@ pub(crate) enum Plant {
     SafetyInTwoSteps,
     /// The quota is checked and charged in two steps.
     QuotaInTwoSteps,
+    /// Retiring and completing do not agree on an order: each may miss the other.
+    NoFullFence,
+    /// An epoch is stamped without having been announced.
+    NoAnnouncement,
     /// A reclaimer empties a whole bucket before it frees the first block.
     ReclaimerHoards,
 }
@@ -80,6 +97,41 @@ pub(crate) use plants::{plant, planted};
 #[inline(always)]
 pub(crate) const fn planted(_which: Plant) -> bool {
     false
+}
+
+/// Whether the calling thread is to stop here for ever, which in a loom model means: return, with what it has claimed.
+#[inline(always)]
+pub(crate) fn stopped(_place: Stop) -> bool {
+    #[cfg(loom)]
+    return stops::reached(_place);
+    #[cfg(not(loom))]
+    false
+}
+
+/// Where a loom test may stop a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Stop {
+    /// A reclaimer that has claimed the blocks of a word.
+    ReclaimerHasClaimed,
+}
+
+#[cfg(loom)]
+pub(crate) mod stops {
+    use super::Stop;
+    use core::cell::Cell;
+
+    loom::thread_local! {
+        static STOP_AT: Cell<Option<Stop>> = Cell::new(None);
+    }
+
+    /// The calling thread of the model stops at `place`.
+    pub(crate) fn stop_this_thread_at(place: Stop) {
+        STOP_AT.with(|stop| stop.set(Some(place)));
+    }
+
+    pub(super) fn reached(place: Stop) -> bool {
+        STOP_AT.with(Cell::get) == Some(place)
+    }
 }
 
 /// A place at which the freeze test may stop a thread for ever. Nothing in any other build.

@@ -4,7 +4,7 @@ use super::{Counter, Pool};
 use crate::answer::{Argument, Refusal, Scope};
 use crate::ids::Group;
 use crate::ledger::Into;
-use crate::sync::{AcqRel, Acquire};
+use crate::sync::{AcqRel, Acquire, Plant, planted};
 
 impl Pool<'_> {
     /// Set S. Raising it is an admission of the difference, lowering it a shrink: the same compare-exchange decides, so
@@ -20,10 +20,13 @@ impl Pool<'_> {
             let now = safety.load(Acquire);
             let (raised, lowered) = (blocks.saturating_sub(now as u32), (now as u32).saturating_sub(blocks));
             // Growth: word first. I2 in its form for promises: what S says is always spoken for in the word.
-            if raised > 0 {
+            if raised > 0 && !planted(Plant::SafetyInTwoSteps) {
                 self.charge_pool(raised)?;
             }
             if safety.compare_exchange(now, u64::from(blocks), AcqRel, Acquire).is_ok() {
+                if planted(Plant::SafetyInTwoSteps) {
+                    self.charge_pool(raised)?;
+                }
                 self.release_pool(lowered);
                 return Ok(());
             }

@@ -21,9 +21,13 @@ mod advance;
 mod audit;
 mod batch;
 mod epochs;
+#[cfg(all(test, not(loom)))]
+mod freeze_tests;
 mod header;
 mod layout;
 mod limits;
+#[cfg(all(test, loom))]
+mod loom_tests;
 mod memory;
 mod observe;
 mod reclaim;

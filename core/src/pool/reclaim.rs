@@ -6,7 +6,7 @@ use crate::blocks::{Credit, Tag};
 use crate::ids::{Account, Epoch, Group, StreamSet};
 use crate::purse;
 use crate::retire::{BUCKETS, Retiring, Survey};
-use crate::sync::{Plant, planted, point};
+use crate::sync::{Plant, Stop, full_fence, planted, point, stopped};
 
 /// Blocks of one word that go home to the same place.
 struct Parcel {
@@ -28,6 +28,8 @@ impl Pool<'_> {
     ///
     /// Threads: any; two reclaimers share the work. Progress: lock-free. Cost: O(words of retiring blocks).
     pub fn reclaim(&self, blocks_max: u32) -> u32 {
+        // O20, pairs with O20 in `let_go`: what completed is written before the buckets are read.
+        full_fence();
         self.streams.frontier();
         let mut freed = 0;
         for bucket in 0..BUCKETS {
@@ -71,6 +73,14 @@ impl Pool<'_> {
         }
         let claimed = self.retiring.claim(bucket, word, wanted);
         point("reclaim: claimed");
+        if planted(Plant::ReclaimerHoards) {
+            while let Some((word, bits)) = self.retiring.next(bucket, word) {
+                self.retiring.claim(bucket, word, bits);
+            }
+        }
+        if stopped(Stop::ReclaimerHasClaimed) {
+            return u32::MAX;
+        }
         let mut parcel = Parcel { mask: 0, group: Group(0), credit: Credit::NONE };
         let mut freed = 0;
         for bit in Bits(claimed) {

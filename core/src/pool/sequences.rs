@@ -8,7 +8,7 @@ use crate::freelist::Gather;
 use crate::ids::{Epoch, Group, Sequence, StreamSet};
 use crate::purse;
 use crate::sequence::{Driver, Event, Extent, State};
-use crate::sync::{AcqRel, Relaxed, point};
+use crate::sync::{AcqRel, Plant, Relaxed, full_fence, planted, point};
 
 /// What became of the blocks of a row.
 #[derive(Default)]
@@ -106,12 +106,17 @@ impl Pool<'_> {
         let shared = record.shared(self.config.number);
         let credit = Credit::to(shared);
         let group = record.group().unwrap_or(Group(0));
+        if planted(Plant::WordBeforeBits) {
+            self.release(group, record.extent().held, balance);
+        }
         let gone = self.empty_row(driver, group, credit);
         point("let go: blocks are back");
         if gone.lost > 0 {
             self.counter(Counter::Quarantined).fetch_add(u64::from(gone.lost), AcqRel);
         }
-        if credit.is_none() {
+        if planted(Plant::WordBeforeBits) {
+            // Done already, too early.
+        } else if credit.is_none() {
             self.release(group, gone.free, balance);
         } else {
             self.release(group, 0, balance);
@@ -119,9 +124,13 @@ impl Pool<'_> {
             self.accounts.detach(shared);
             record.set_shared(crate::ids::Account::NONE);
         }
-        if gone.retiring > 0 && self.streams.is_over(gone.after, record.streams()) {
-            // The late push (`retire.rs`): what completed between the tag and the push drained without these.
-            self.look_again(gone.after);
+        if gone.retiring > 0 {
+            // The late push (`retire.rs`): what completed between the tag and the push may have drained without these.
+            // O20, pairs with O20 in `reclaim`: either the reclaimer sees the bits, or we see what completed.
+            full_fence();
+            if self.streams.is_over(gone.after, record.streams()) {
+                self.look_again(gone.after);
+            }
         }
         record.set_extent(Extent::default());
         let after = if gone.retiring > 0 { gone.after } else { Epoch::NONE };

@@ -8,9 +8,9 @@
 use super::state::{Event, State, next};
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cell, Cells, Span};
-use crate::freelist::{Bitmap, BitmapLayout};
 use crate::ids::{Account, Group, Sequence, StreamSet};
 use crate::purse::{self, Purse};
+use crate::slots::{Slots, SlotsLayout};
 use crate::sync::{Acquire, AtomicU64, Relaxed, Release, point};
 use core::sync::atomic::AtomicU64 as Guarded;
 
@@ -146,27 +146,26 @@ impl Record {
 #[derive(Clone, Copy)]
 pub(crate) struct Layout {
     records: Span<Record>,
-    vacant: BitmapLayout,
+    vacant: SlotsLayout,
 }
 
 /// All sequences of a pool.
 #[derive(Clone, Copy)]
 pub(crate) struct Sequences<'m> {
     records: Cells<'m, Record>,
-    /// A bit for each slot that is nobody's.
-    vacant: Bitmap<'m>,
+    vacant: Slots<'m>,
     count: u32,
     pool: u32,
 }
 
 impl<'m> Sequences<'m> {
     pub(crate) const fn layout(carve: &mut Carve, count: u32) -> Layout {
-        Layout { records: carve.region(count as usize), vacant: Bitmap::layout(carve, count as usize) }
+        Layout { records: carve.region(count as usize), vacant: Slots::layout(carve, count) }
     }
 
     pub(crate) fn view(arena: &mut Arena<'m>, layout: &Layout, count: u32, pool: u32) -> Result<Self, Refusal> {
         let records = arena.cells(layout.records)?;
-        Ok(Sequences { records, vacant: Bitmap::view(arena, &layout.vacant)?, count, pool })
+        Ok(Sequences { records, vacant: Slots::view(arena, &layout.vacant)?, count, pool })
     }
 
     /// At init: every slot is vacant, in its first generation.
@@ -188,7 +187,7 @@ impl<'m> Sequences<'m> {
 
     /// Take a vacant slot and open a sequence in it.
     pub(crate) fn open(&self) -> Result<Sequence, Refusal> {
-        let slot = self.take_slot().ok_or(Refusal::Full)?;
+        let slot = self.vacant.take().ok_or(Refusal::Full)?;
         point("open: slot taken");
         let record = self.record(slot);
         let (generation, _) = record.look();
@@ -238,26 +237,7 @@ impl<'m> Sequences<'m> {
 
     /// The slot is nobody's again. After the record says so.
     pub(crate) fn vacate(&self, slot: u32) {
-        self.vacant.put(slot as usize / 64, 1 << (slot % 64));
-    }
-
-    fn take_slot(&self) -> Option<u32> {
-        let lowest = |bits: u64| bits & bits.wrapping_neg();
-        let mut from = 0;
-        while let Some(word) = self.vacant.next(from) {
-            match self.vacant.take(word, lowest) {
-                0 => {
-                    self.vacant.tidy(word);
-                }
-                bit => return Some((word * 64) as u32 + bit.trailing_zeros()),
-            }
-            from = word + 1;
-        }
-        // The summary is advice: a slot may be vacant that it does not show.
-        (0..self.vacant.words()).find_map(|word| match self.vacant.take(word, lowest) {
-            0 => None,
-            bit => Some((word * 64) as u32 + bit.trailing_zeros()),
-        })
+        self.vacant.put(slot);
     }
 }
 
