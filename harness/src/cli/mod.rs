@@ -1,0 +1,88 @@
+//! The command line. A subcommand is a module with its `Args` and a `run`; it is named once in [`Command`] and once in
+//! `dispatch`. Nothing is done before all flags are valid.
+//!
+//! Exit codes: 0, what was asked for was done; 1, a check failed; 2, the flags or the input cannot be used.
+
+mod progress;
+mod replay;
+mod values;
+
+use clap::{Parser, Subcommand};
+use std::fmt;
+use std::process::ExitCode;
+
+/// kvledger: proves, replays and measures the KV-cache block pool and its admission ledger.
+#[derive(Parser, Debug)]
+#[command(name = "kvledger", version, about, long_about = None, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Replay(replay::Args),
+}
+
+/// Why a command stopped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// A check failed.
+    Failed(String),
+    /// The flags or the input cannot be used.
+    Usage(String),
+}
+
+impl Stop {
+    /// The exit code.
+    const fn code(&self) -> u8 {
+        match self {
+            Stop::Failed(_) => 1,
+            Stop::Usage(_) => 2,
+        }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Failed(message) => write!(f, "failed: {message}"),
+            Stop::Usage(message) => write!(f, "error: {message}"),
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<(), Stop> {
+    match command {
+        Command::Replay(args) => replay::run(&args),
+    }
+}
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    // A usage error of clap's own prints itself and exits with 2.
+    match dispatch(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(stop) => {
+            eprintln!("{stop}");
+            ExitCode::from(stop.code())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn flags_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_failed_check_and_a_mistake_have_different_codes() {
+        assert_eq!(Stop::Failed(String::new()).code(), 1);
+        assert_eq!(Stop::Usage(String::new()).code(), 2);
+    }
+}

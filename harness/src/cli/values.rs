@@ -1,0 +1,152 @@
+//! Values of flags, and what is wrong with a bad one.
+
+use crate::replay::{Exceed, PoolSize};
+use crate::trace::TOKENS_MAX;
+use clap::ValueEnum;
+use std::str::FromStr;
+
+/// `--policy`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PolicyName {
+    /// The longest context, taken at once: what a server without paging does
+    Contig,
+    /// The whole output, at its true length: the best case of a declared limit
+    Full,
+    /// The prompt; growth asks for each further block, and preempts the youngest when there is none
+    Incremental,
+    /// The prompt and --percentile-tokens of output; beyond them --exceed says what happens
+    Percentile,
+    /// All four
+    All,
+}
+
+/// `--exceed`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum ExceedName {
+    /// The sequence that needs a block gives its blocks back and is recomputed later
+    PreemptSelf,
+    /// The most recently admitted ones do, until there is room
+    PreemptYoungest,
+    /// The sequence ends with the tokens it has
+    Truncate,
+}
+
+impl From<ExceedName> for Exceed {
+    fn from(name: ExceedName) -> Exceed {
+        match name {
+            ExceedName::PreemptSelf => Exceed::PreemptSelf,
+            ExceedName::PreemptYoungest => Exceed::PreemptYoungest,
+            ExceedName::Truncate => Exceed::Truncate,
+        }
+    }
+}
+
+/// `--sharing`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Sharing {
+    /// Every request has its own blocks
+    Off,
+    /// Blocks of equal prefixes are shared while somebody holds them
+    Live,
+    /// And kept afterwards, until they are evicted
+    Retain,
+}
+
+/// `--pool`.
+pub fn pool(text: &str) -> Result<PoolSize, String> {
+    if text == "unlimited" {
+        return Ok(PoolSize::Unlimited);
+    }
+    let blocks = text.parse().ok().filter(|blocks| (1..=kvledger_core::BLOCKS_MAX).contains(blocks));
+    let want =
+        || format!("give 1 to {} blocks, or `unlimited` for as many as the trace can use", kvledger_core::BLOCKS_MAX);
+    blocks.map(PoolSize::Blocks).ok_or_else(want)
+}
+
+/// `--group`: how requests are divided into trust groups.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GroupRule {
+    /// All in one.
+    One,
+    /// Each alone.
+    Solo,
+    /// By tenant.
+    Tenant,
+    /// Index modulo k.
+    Index(u32),
+    /// The id of the second segment modulo k.
+    SecondSegment(u32),
+}
+
+impl FromStr for GroupRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<GroupRule, String> {
+        let want = "give `one`, `solo`, `tenant`, `idx:K` or `seg1:K` with K from 1 on";
+        match text {
+            "one" => return Ok(GroupRule::One),
+            "solo" => return Ok(GroupRule::Solo),
+            "tenant" => return Ok(GroupRule::Tenant),
+            _ => {}
+        }
+        let (rule, k) = text.split_once(':').ok_or(want)?;
+        let k = k.parse().ok().filter(|&k: &u32| k > 0).ok_or(want)?;
+        match rule {
+            "idx" => Ok(GroupRule::Index(k)),
+            "seg1" => Ok(GroupRule::SecondSegment(k)),
+            _ => Err(want.to_string()),
+        }
+    }
+}
+
+/// `--percentile-tokens`: Q.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PromisedOutput {
+    /// So many tokens.
+    Tokens(u32),
+    /// The trace's own percentile of outputs.
+    OfTrace(u32),
+}
+
+impl FromStr for PromisedOutput {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PromisedOutput, String> {
+        let (tokens, percent) = match text.strip_prefix('p') {
+            Some(percent) => (None, percent.parse().ok().filter(|percent| (1..=100).contains(percent))),
+            None => (text.parse().ok().filter(|&tokens: &u32| u64::from(tokens) <= TOKENS_MAX), None),
+        };
+        let want =
+            || format!("give 0 to {TOKENS_MAX} tokens, or p1 to p100 for that percentile of the trace's own outputs");
+        tokens.map(PromisedOutput::Tokens).or(percent.map(PromisedOutput::OfTrace)).ok_or_else(want)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pools_have_a_block_or_no_limit() {
+        assert_eq!(pool("12"), Ok(PoolSize::Blocks(12)));
+        assert_eq!(pool("unlimited"), Ok(PoolSize::Unlimited));
+        for bad in ["0", "-1", "2147483647", "", "many", "1.5"] {
+            assert!(pool(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn groups_and_percentiles_say_what_they_take() {
+        assert_eq!("seg1:8".parse(), Ok(GroupRule::SecondSegment(8)));
+        assert_eq!("idx:1".parse(), Ok(GroupRule::Index(1)));
+        for bad in ["idx", "idx:0", "seg2:3", "all", ""] {
+            assert!(bad.parse::<GroupRule>().is_err(), "{bad}");
+        }
+        assert_eq!("p95".parse(), Ok(PromisedOutput::OfTrace(95)));
+        assert_eq!("0".parse(), Ok(PromisedOutput::Tokens(0)));
+        for bad in ["p0", "p101", "95%", "2147483648", "-1", "p"] {
+            assert!(bad.parse::<PromisedOutput>().is_err(), "{bad}");
+        }
+    }
+}

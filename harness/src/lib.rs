@@ -1,0 +1,13 @@
+//! The harness of kvledger: what proves, replays and measures it.
+//!
+//! - [`trace`]: serving traces in the formats in which they are published.
+//! - [`replay`]: a trace through the real pool, by rules whose integers can be compared with any other implementation.
+//! - [`report`]: what came of it, for people and for programs.
+//! - [`sample`]: a small trace that is always at hand.
+//! - [`cli`]: the command `kvledger`.
+
+pub mod cli;
+pub mod replay;
+pub mod report;
+pub mod sample;
+pub mod trace;

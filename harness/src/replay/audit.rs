@@ -1,0 +1,111 @@
+//! The audit: in every step, the pool against itself, against the invariants, and against the replay's own integers.
+
+use super::engine::Mirror;
+use super::roster::Roster;
+use kvledger_core::Pool;
+
+/// What an audit remembers between steps: room for its own work.
+#[derive(Debug, Default)]
+pub(super) struct Audit {
+    row: Vec<u32>,
+    /// One bit a block id.
+    seen: Vec<u64>,
+}
+
+impl Audit {
+    pub(super) fn new() -> Audit {
+        Audit::default()
+    }
+
+    /// Everything that must hold between two phases of a step, when nothing is in progress. `open` sequences have a
+    /// handle. Errors: what does not hold.
+    pub(super) fn check(
+        &mut self,
+        pool: &Pool<'_>,
+        roster: &Roster,
+        mirror: Mirror,
+        safety: u32,
+        open: u64,
+    ) -> Result<(), String> {
+        pool.validate().map_err(|fault| format!("{fault}"))?;
+        let snapshot = pool.snapshot();
+        if snapshot.exact != 1 || !snapshot.holds() {
+            return Err(format!("I1 or I2 does not hold: {snapshot:?}"));
+        }
+        same("A", snapshot.committed, mirror.held)?;
+        same("R", snapshot.promised, mirror.promised)?;
+        same("S", snapshot.safety, safety)?;
+        same("tokens", snapshot.tokens, mirror.tokens)?;
+        same("open sequences", snapshot.sequences, open)?;
+        same("retiring blocks between steps", snapshot.retiring, 0u32)?;
+        same("quarantined blocks", snapshot.quarantined, 0u32)?;
+        let counts = pool.counts();
+        same("A of the word", counts.committed, mirror.held)?;
+        same("R + S of the word", counts.promised_and_safety, mirror.promised + u64::from(safety))?;
+        self.rows(pool, roster, snapshot.blocks)
+    }
+
+    /// Every row has as many blocks as its sequence holds, all of the pool, none twice and none in two rows.
+    fn rows(&mut self, pool: &Pool<'_>, roster: &Roster, blocks: u32) -> Result<(), String> {
+        self.seen.clear();
+        self.seen.resize(blocks as usize / 64 + 1, 0);
+        for run in roster.iter() {
+            self.row.clear();
+            self.row.resize(run.held as usize, 0);
+            let held = pool
+                .export_row(run.sequence, &mut self.row)
+                .map_err(|refusal| format!("export_row answered {refusal}"))?;
+            same("blocks of a row", held, run.held)?;
+            for &id in &self.row {
+                let (word, bit) = (id as usize / 64, 1u64 << (id % 64));
+                if id == 0 || id > blocks || self.seen[word] & bit != 0 {
+                    return Err(format!("block {id} in the row of slot {} is not one of its own", run.sequence.slot));
+                }
+                self.seen[word] |= bit;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn same(what: &str, in_pool: impl Into<u64>, in_replay: impl Into<u64>) -> Result<(), String> {
+    let (in_pool, in_replay) = (in_pool.into(), in_replay.into());
+    if in_pool == in_replay { Ok(()) } else { Err(format!("{what}: {in_pool} in the pool, {in_replay} in the replay")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::roster::Run;
+    use super::*;
+    use kvledger_core::{Admission, Line, PoolConfig, entries, lines};
+
+    /// The net catches: a sequence of 5 tokens in blocks of 4, as it is, and with each of the replay's integers wrong.
+    #[test]
+    fn what_the_replay_counts_must_be_what_the_pool_counts() {
+        let config = PoolConfig { safety: 2, ..PoolConfig::new(12, 4, 3, 6) };
+        let (mut memory, mut table) = (vec![Line::ZERO; lines(&config)], vec![0; entries(&config)]);
+        let pool = Pool::init(&mut memory, &mut table, &config).expect("a pool");
+        let sequence = pool.open().expect("a slot");
+        pool.admit(sequence, &Admission::full(5, 10)).expect("room");
+        pool.advance(sequence, 5).expect("within the promise");
+        let run = Run::new(sequence, 0, 5, 10, 0).with_blocks(2, 4);
+        let right = Mirror { held: 2, promised: 2, tokens: 5 };
+        let check = |run: Run, mirror: Mirror, safety: u32, open: u64| {
+            let mut roster = Roster::new(config.sequences);
+            roster.admit(run);
+            Audit::new().check(&pool, &roster, mirror, safety, open)
+        };
+        assert_eq!(check(run, right, 2, 1), Ok(()));
+        for (what, found) in [
+            ("A: ", check(run, Mirror { held: 3, ..right }, 2, 1)),
+            ("R: ", check(run, Mirror { promised: 1, ..right }, 2, 1)),
+            ("S: ", check(run, right, 1, 1)),
+            ("tokens: ", check(run, Mirror { tokens: 6, ..right }, 2, 1)),
+            ("open sequences: ", check(run, right, 2, 2)),
+            ("export_row ", check(run.with_blocks(1, 4), right, 2, 1)),
+            ("blocks of a row: ", check(run.with_blocks(3, 4), right, 2, 1)),
+        ] {
+            assert!(found.as_ref().is_err_and(|message| message.starts_with(what)), "{what}{found:?}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Several replays of one trace, side by side on the cores.
+
+use super::failure::Failure;
+use super::prepared::{Prepared, Replayed};
+use super::settings::Settings;
+use crate::trace::Trace;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+/// Replays `trace` with each of `settings`, on at most `threads` threads, one pool each; results in the order of
+/// `settings`. `through[i]` counts the requests that case i is through with.
+pub fn replay_all(
+    trace: &Trace,
+    settings: &[Settings],
+    threads: usize,
+    through: &[AtomicU64],
+) -> Vec<Result<Replayed, Failure>> {
+    assert_eq!(settings.len(), through.len(), "one count a case");
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<Replayed, Failure>>>> = settings.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        loop {
+            let case = next.fetch_add(1, Ordering::Relaxed);
+            let Some(settings) = settings.get(case) else { return };
+            let result = Prepared::new(trace, settings).and_then(|mut prepared| prepared.run(&through[case]));
+            *results[case].lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(result);
+        }
+    };
+    if threads <= 1 || settings.len() <= 1 {
+        work();
+    } else {
+        std::thread::scope(|scope| (0..threads.min(settings.len())).for_each(|_| drop(scope.spawn(work))));
+    }
+    let unfinished = || Err(Failure::Settings("a replay thread was stopped".to_string()));
+    let inner = |cell: Mutex<Option<_>>| cell.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    results.into_iter().map(|cell| inner(cell).unwrap_or_else(unfinished)).collect()
+}

@@ -1,0 +1,263 @@
+//! The simulation, step after step. A step has four phases: arrivals and admission ([`super::admission`]), one token for
+//! each running sequence ([`super::decode`]), measurement, and the ends.
+//!
+//! Only steps in which something can change are visited: an arrival, a turn that the [`Calendar`] has (somebody needs a
+//! block or makes his last token), or a look at the queue after something came back. In the steps between, every
+//! sequence makes a token in a slot that it holds already, so their counts are those of the step before, multiplied.
+//! The audit visits every step and gives every sequence its turn, through the same code, and must count the same.
+
+use super::audit::Audit;
+use super::calendar::{Calendar, Turn};
+use super::counters::{Counters, Outcome, Record};
+use super::failure::Failure;
+use super::promise::{Demand, Promises};
+use super::roster::{Roster, Run};
+use super::settings::Settings;
+use super::sizing;
+use kvledger_core::{Epoch, Pool, Refusal, Released, Sequence, Stream};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The one stream of this service model.
+const STREAM: Stream = Stream(0);
+
+/// A request in the queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Waiting {
+    pub(super) request: u32,
+    /// Tokens generated before it was preempted.
+    pub(super) generated: u32,
+    /// Its handle, once it has been at the head of the queue.
+    pub(super) sequence: Option<Sequence>,
+}
+
+/// The replay's own integers, kept beside the pool's and compared with them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Mirror {
+    /// A.
+    pub(super) held: u64,
+    /// R.
+    pub(super) promised: u64,
+    /// Tokens of running sequences.
+    pub(super) tokens: u64,
+}
+
+/// A simulation under way.
+pub(super) struct Engine<'a> {
+    pub(super) pool: &'a Pool<'a>,
+    pub(super) demands: &'a [Demand],
+    pub(super) settings: Settings,
+    pub(super) promises: Promises,
+    pub(super) ledger_safety: u32,
+    pub(super) now: u64,
+    /// The next request to arrive.
+    pub(super) arriving: usize,
+    pub(super) queue: VecDeque<Waiting>,
+    /// Whether the head of the queue may fit now though it did not before.
+    pub(super) look_again: bool,
+    pub(super) roster: Roster,
+    pub(super) calendar: Calendar,
+    pub(super) turns: Vec<Turn>,
+    pub(super) ending: Vec<u32>,
+    pub(super) mirror: Mirror,
+    pub(super) counters: Counters,
+    pub(super) records: &'a mut [Record],
+    pub(super) audit: Option<Audit>,
+    /// Requests that are through, for a progress bar.
+    pub(super) through: &'a AtomicU64,
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(
+        pool: &'a Pool<'a>,
+        slots: u32,
+        demands: &'a [Demand],
+        settings: Settings,
+        records: &'a mut [Record],
+        through: &'a AtomicU64,
+    ) -> Engine<'a> {
+        // With paging the next block is at most B steps away; a contiguous region is only left at the end.
+        let longest = demands.iter().map(|demand| u64::from(demand.output)).max().unwrap_or(1);
+        Engine {
+            pool,
+            demands,
+            settings,
+            promises: Promises::new(&settings),
+            ledger_safety: sizing::ledger_safety(&settings),
+            now: 0,
+            arriving: 0,
+            queue: VecDeque::new(),
+            look_again: false,
+            roster: Roster::new(slots),
+            calendar: Calendar::new(longest.max(u64::from(settings.block_tokens))),
+            turns: Vec::new(),
+            ending: Vec::new(),
+            mirror: Mirror::default(),
+            counters: Counters { requests: demands.len() as u64, ..Counters::default() },
+            records,
+            audit: settings.audit.then(Audit::new),
+            through,
+        }
+    }
+
+    /// Runs until nothing runs, waits or is to arrive.
+    pub(super) fn run(&mut self) -> Result<Counters, Failure> {
+        while let Some(step) = self.next_step() {
+            self.pass_over(step);
+            self.now = step;
+            self.arrivals();
+            self.admissions()?;
+            self.decode()?;
+            self.measure();
+            self.check()?;
+            self.completions()?;
+            self.check()?;
+        }
+        self.counters.admissions = self.roster.admissions();
+        Ok(self.counters)
+    }
+
+    /// Nothing runs and nothing waits.
+    fn is_idle(&self) -> bool {
+        self.roster.len() == 0 && self.queue.is_empty()
+    }
+
+    /// The next step in which something can change; `None` when all is done.
+    fn next_step(&mut self) -> Option<u64> {
+        let arrival = self.demands.get(self.arriving).map(|demand| demand.arrival_step);
+        if self.is_idle() {
+            // What is left in the calendar are turns of sequences that were preempted.
+            self.calendar.clear();
+            return arrival;
+        }
+        if self.audit.is_some() || (self.look_again && !self.queue.is_empty()) {
+            return Some(self.now + 1);
+        }
+        let turn = self.calendar.next(self.now + 1);
+        [arrival, turn].into_iter().flatten().min()
+    }
+
+    /// Counts the steps between the last one visited and `step`.
+    #[inline]
+    fn pass_over(&mut self, step: u64) {
+        if self.is_idle() || step == self.now + 1 {
+            return;
+        }
+        let steps = step - self.now - 1;
+        let (used, committed) = self.in_pool();
+        let running = self.roster.len();
+        let counters = &mut self.counters;
+        counters.busy_steps += steps;
+        counters.sum_used += used * steps;
+        counters.sum_committed += committed * steps;
+        counters.sum_running += running * steps;
+        // One more token each in the first of them, two in the second, and so on.
+        counters.sum_tokens += self.mirror.tokens * steps + running * (steps * (steps + 1) / 2);
+        self.mirror.tokens += running * steps;
+    }
+
+    /// A and A + R, from the pool's own word.
+    #[inline]
+    fn in_pool(&self) -> (u64, u64) {
+        let counts = self.pool.counts();
+        let promised = counts.promised_and_safety - self.ledger_safety;
+        debug_assert_eq!((self.mirror.held, self.mirror.promised), (counts.committed.into(), promised.into()));
+        (u64::from(counts.committed), u64::from(counts.committed + promised))
+    }
+
+    #[inline]
+    fn measure(&mut self) {
+        let (used, committed) = self.in_pool();
+        let running = self.roster.len();
+        let counters = &mut self.counters;
+        counters.busy_steps += 1;
+        counters.end_step = self.now;
+        counters.sum_used += used;
+        counters.sum_committed += committed;
+        counters.sum_tokens += self.mirror.tokens;
+        counters.sum_running += running;
+        counters.peak_used = counters.peak_used.max(used);
+        counters.peak_committed = counters.peak_committed.max(committed);
+        counters.peak_running = counters.peak_running.max(running);
+    }
+
+    fn check(&mut self) -> Result<(), Failure> {
+        let Some(audit) = &mut self.audit else { return Ok(()) };
+        let open = self.roster.len() + self.queue.iter().filter(|waiting| waiting.sequence.is_some()).count() as u64;
+        audit
+            .check(self.pool, &self.roster, self.mirror, self.ledger_safety, open)
+            .map_err(|what| Failure::Audit { step: self.now, what })
+    }
+
+    /// P4: who made the last token leaves.
+    fn completions(&mut self) -> Result<(), Failure> {
+        let mut ending = std::mem::take(&mut self.ending);
+        for slot in ending.drain(..) {
+            let run = self.leave(slot, u64::from(self.roster.run(slot).output));
+            let released = self.pool.end(run.sequence);
+            self.expect_released("end", released, &run)?;
+            self.finish(run.request, Outcome::Completed);
+            self.counters.completed += 1;
+        }
+        self.ending = ending;
+        Ok(())
+    }
+
+    /// Takes a run, which has `generated` tokens, out of the replay's books. The pool's are the caller's to change.
+    #[inline]
+    pub(super) fn leave(&mut self, slot: u32, generated: u64) -> Run {
+        let run = self.roster.remove(slot);
+        self.mirror.tokens -= u64::from(run.prompt) + generated;
+        self.mirror.held -= u64::from(run.held);
+        self.mirror.promised -= u64::from(run.promised - run.held);
+        self.look_again = true;
+        run
+    }
+
+    /// A request is through.
+    pub(super) fn finish(&mut self, request: u32, outcome: Outcome) {
+        let record = &mut self.records[request as usize];
+        record.outcome = outcome;
+        if !matches!(outcome, Outcome::RejectedContext | Outcome::RejectedPool) {
+            record.finish = Some(self.now);
+        }
+        self.through.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What `run` gave back must be what it had, free at once: no epoch is outstanding when anybody leaves.
+    pub(super) fn expect_released(
+        &self,
+        call: &'static str,
+        released: Result<Released, Refusal>,
+        run: &Run,
+    ) -> Result<(), Failure> {
+        let want = Released { promised: run.promised - run.held, free: run.held, retiring: 0, after: Epoch::NONE };
+        let found = self.answered(call, released)?;
+        if found == want {
+            Ok(())
+        } else {
+            Err(self.differs(format!("{call} gave back {found:?} instead of {want:?}")))
+        }
+    }
+
+    /// The pool must not have refused.
+    #[inline]
+    pub(super) fn answered<T>(&self, call: &'static str, answer: Result<T, Refusal>) -> Result<T, Failure> {
+        answer.map_err(|answer| Failure::Answer { step: self.now, call, answer })
+    }
+
+    #[cold]
+    pub(super) fn differs(&self, what: String) -> Failure {
+        Failure::Audit { step: self.now, what }
+    }
+
+    /// Opens an epoch: work that was launched.
+    pub(super) fn submit(&self) -> Result<Epoch, Failure> {
+        self.answered("submit", self.pool.submit(STREAM))
+    }
+
+    /// Ends it: the device is through with it.
+    pub(super) fn complete(&self, epoch: Epoch) -> Result<(), Failure> {
+        self.answered("complete", self.pool.complete(STREAM, epoch, false)).map(|_| ())
+    }
+}

@@ -1,0 +1,46 @@
+//! Why a replay stopped.
+
+use kvledger_core::Refusal;
+use std::fmt;
+
+/// Why a replay stopped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// The settings cannot be replayed; the message names the flag and the mend. The user's to mend.
+    Settings(String),
+    /// The pool answered what it must not answer here. A bug of the pool or of the replay.
+    Answer {
+        /// In which step.
+        step: u64,
+        /// To which call.
+        call: &'static str,
+        /// What.
+        answer: Refusal,
+    },
+    /// The pool and the replay's own integers differ, or an invariant does not hold. A bug likewise.
+    Audit {
+        /// In which step.
+        step: u64,
+        /// What differs.
+        what: String,
+    },
+}
+
+impl Failure {
+    /// Whether other settings would help.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Failure::Settings(_))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Settings(message) => f.write_str(message),
+            Failure::Answer { step, call, answer } => write!(f, "step {step}: the pool answered `{answer}` to {call}"),
+            Failure::Audit { step, what } => write!(f, "step {step}: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}

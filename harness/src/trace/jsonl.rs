@@ -1,0 +1,104 @@
+//! One JSON object a line. Values are kept as they are written: times are decimals (see [`super::decimal`]), and a
+//! message should show what stands in the file.
+
+use super::error::{Place, TraceError, excerpt};
+use super::field::Field;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Whether `"key"` stands in `text` in front of a colon.
+pub fn mentions_key(text: &str, key: &str) -> bool {
+    let quoted = format!("\"{key}\"");
+    text.match_indices(&quoted).any(|(at, _)| text[at + quoted.len()..].trim_start().starts_with(':'))
+}
+
+type Values<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
+
+/// One line.
+#[derive(Debug)]
+pub struct Object<'a> {
+    place: Place<'a>,
+    values: Values<'a>,
+}
+
+impl<'a> Object<'a> {
+    fn parse(place: Place<'a>, line: &'a str) -> Result<Object<'a>, TraceError> {
+        match serde_json::from_str::<Values<'a>>(line) {
+            Ok(values) => Ok(Object { place, values }),
+            Err(error) if error.is_eof() => {
+                let found = format!("the JSON object is cut off: {}", excerpt(line));
+                Err(TraceError::new(place, found, "complete the line, or take it out"))
+            }
+            Err(error) => {
+                let found = format!("found {} ({error})", excerpt(line));
+                Err(TraceError::new(place, found, "give one JSON object a line"))
+            }
+        }
+    }
+
+    /// The value under `name`, if there is one and it is not null.
+    pub fn optional(&self, name: &'a str) -> Option<Field<'a>> {
+        let text = self.values.get(name)?.get();
+        (text != "null").then_some(Field { place: self.place, name, text })
+    }
+
+    /// The value under `name`.
+    pub fn field(&self, name: &'a str) -> Result<Field<'a>, TraceError> {
+        self.optional(name)
+            .ok_or_else(|| TraceError::new(self.place, format!("there is no `{name}`"), "give it in every line"))
+    }
+}
+
+/// Calls `each` with every line of `text` that is not blank, in order.
+pub fn objects(
+    file: &str,
+    text: &str,
+    mut each: impl FnMut(&Object<'_>) -> Result<(), TraceError>,
+) -> Result<(), TraceError> {
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        each(&Object::parse(Place { file, line: index + 1 }, line)?)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn only(line: &str) -> Result<u64, TraceError> {
+        let mut found = 0;
+        objects("t.jsonl", line, |object| {
+            found += object.field("n")?.whole(10)?;
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    #[test]
+    fn a_line_may_have_more_than_is_asked_for() {
+        assert_eq!(only("{\"x\": [1, {}], \"n\": 3}\n\n{\"n\":4}"), Ok(7));
+    }
+
+    #[test]
+    fn messages_name_the_line_and_what_is_wrong_with_it() {
+        let cases = [
+            ("{\"n\": 1}\n{\"n\": ", "t.jsonl, line 2: the JSON object is cut off: `{\"n\": `; complete"),
+            ("{\"n\": 1}\n[1]", "t.jsonl, line 2: found `[1]` ("),
+            ("{\"m\": 1}", "t.jsonl, line 1: there is no `n`; give it in every line"),
+            ("{\"n\": null}", "t.jsonl, line 1: there is no `n`; "),
+            ("{\"n\": -4}", "t.jsonl, line 1: field `n`: found `-4`; give a whole number from 0 to 10"),
+            ("{\"n\": \"4\"}", "t.jsonl, line 1: field `n`: found `\"4\"`; "),
+        ];
+        for (text, start) in cases {
+            let message = only(text).expect_err(text).to_string();
+            assert!(message.starts_with(start), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_only_a_key_in_front_of_a_colon() {
+        assert!(mentions_key("{\"a\" : 1}", "a"));
+        assert!(!mentions_key("{\"b\": \"a\"}", "a"));
+    }
+}

@@ -1,0 +1,8 @@
+//! Tests of the harness as its users see it: the replay against other ways to the same figures, and the command.
+//! One binary, because linking is what takes the time.
+
+mod command;
+mod published_traces;
+mod random_traces;
+mod reference;
+mod worked_example;
