@@ -159,7 +159,7 @@ mod tests {
     fn unknown_kinds_and_other_flags_are_nobodys() {
         assert_eq!(Word(5).kind(), None);
         assert_eq!(Word(1 << FLAG_SHIFT).take(), None, "a flagged word is not a free one");
-        let two_holders = Word(2 * ONE_HOLDER | Kind::Held as u64);
+        let two_holders = Word((2 * ONE_HOLDER) | Kind::Held as u64);
         assert_eq!(two_holders.give_back(), None);
         assert_eq!(two_holders.retire(), None);
     }

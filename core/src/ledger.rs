@@ -31,6 +31,7 @@ impl Word {
         Word { committed: raw as u32, spoken: (raw >> 32) as u32 }
     }
 
+    #[cfg(test)]
     const fn pack(self) -> u64 {
         self.committed as u64 | (self.spoken as u64) << 32
     }

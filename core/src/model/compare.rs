@@ -1,6 +1,7 @@
 //! The pool and the model side by side.
 
 use super::operation::Kind;
+use super::pool::Seq;
 use super::{Model, Operation, Random};
 use crate::answer::Refusal;
 use crate::arena::Line;
@@ -10,6 +11,7 @@ use crate::ids::{Account, Epoch, Group, Sequence, Stream, StreamSet};
 use crate::pool::Pool;
 use crate::snapshot::Snapshot;
 use core::fmt::Debug;
+use std::collections::BTreeMap;
 use std::format;
 use std::string::String;
 use std::vec;
@@ -26,8 +28,22 @@ pub struct Difference {
     pub what: String,
 }
 
+/// How often each operation got each answer: what a run has really exercised.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tally(pub BTreeMap<(&'static str, u32), u64>);
+
+impl Tally {
+    /// Both together.
+    pub fn add(&mut self, other: &Tally) {
+        for (key, count) in &other.0 {
+            *self.0.entry(*key).or_default() += count;
+        }
+    }
+}
+
 /// A pool, its model, and every handle that was ever given out.
 pub struct Comparison<'m> {
+    tally: Tally,
     pool: Pool<'m>,
     model: Model,
     sequences: Vec<Sequence>,
@@ -39,14 +55,14 @@ pub struct Comparison<'m> {
 /// A small random configuration: small enough that everything is exhausted all the time.
 pub fn configuration(seed: u64) -> PoolConfig {
     let mut random = Random::new(seed);
-    let blocks = 1 + random.below(20);
+    let blocks = if random.below(8) == 0 { 1 + random.below(3) } else { 6 + random.below(20) };
     PoolConfig {
         number: random.below(3),
         blocks,
         safety: random.below(blocks.div_ceil(3)),
         block_tokens: 1 + random.below(4),
         sequences: 1 + random.below(5),
-        table_width: 1 + random.below(blocks),
+        table_width: blocks.min(1 + random.below(6) + random.below(6)),
         rows: 1 + random.below(2),
         accounts: random.below(3),
         groups: 1 + random.below(3),
@@ -79,22 +95,39 @@ fn same<T: PartialEq + Debug>(what: &str, pool: T, model: T) -> Result<(), Strin
     if pool == model { Ok(()) } else { Err(format!("{what}: pool {pool:?}, model {model:?}")) }
 }
 
+/// `same` for the answer of an operation, which is counted.
+fn answer<T: PartialEq + Debug>(
+    tally: &mut Tally,
+    what: &'static str,
+    pool: Result<T, Refusal>,
+    model: Result<T, Refusal>,
+) -> Result<(), String> {
+    let code = pool.as_ref().map_or_else(Refusal::code, |_| 0);
+    *tally.0.entry((what, code)).or_default() += 1;
+    same(what, pool, model)
+}
+
 impl Comparison<'_> {
     /// Make a pool of this configuration in dirty memory, and apply `operations` to it and to its model, comparing all
     /// observers after each. `Err`: the first difference.
-    pub fn run(config: &PoolConfig, operations: &[Operation]) -> Result<(), Difference> {
+    pub fn run(config: &PoolConfig, operations: &[Operation]) -> Result<Tally, Difference> {
+        Self::against(Model::new(config), config, operations)
+    }
+
+    fn against(model: Model, config: &PoolConfig, operations: &[Operation]) -> Result<Tally, Difference> {
         let failed = |what: String| Difference { index: 0, operation: Operation::from_bytes([0; 6]), what };
         let bytes = config.bytes().map_err(|refusal| failed(format!("{refusal}")))?;
         let entries = config.table_entries().map_err(|refusal| failed(format!("{refusal}")))?;
         let mut memory = vec![Line::DIRTY; bytes / size_of::<Line>()];
         let mut table = vec![0xdead_beef; entries];
         let pool = Pool::init(&mut memory, &mut table, config).map_err(|refusal| failed(format!("{refusal}")))?;
-        let (model, row) = (Model::new(config), vec![0; config.table_width as usize]);
-        let mut both = Comparison { pool, model, sequences: Vec::new(), accounts: Vec::new(), epochs: Vec::new(), row };
+        let (tally, row) = (Tally::default(), vec![0; config.table_width as usize]);
+        let mut both =
+            Comparison { tally, pool, model, sequences: Vec::new(), accounts: Vec::new(), epochs: Vec::new(), row };
         for (index, &operation) in operations.iter().enumerate() {
             both.step(operation).map_err(|what| Difference { index, operation, what })?;
         }
-        Ok(())
+        Ok(both.tally)
     }
 
     fn step(&mut self, operation: Operation) -> Result<(), String> {
@@ -105,74 +138,127 @@ impl Comparison<'_> {
         self.observe()
     }
 
+    /// A handle: mostly of a sequence that the operation is for, sometimes of any other, a cancelled or an ended one.
+    fn sequence(&self, number: u8, admitted: bool) -> Sequence {
+        let pool = self.model.config.number;
+        let listed = |fits: &dyn Fn(&Seq) -> bool| -> Vec<_> {
+            let fitting = self.model.sequences.iter().zip(0..).filter(|(seq, _)| seq.open && fits(seq));
+            fitting.map(|(seq, slot)| Sequence { slot, pool, generation: seq.generation }).collect()
+        };
+        let fitting = listed(&|seq| !seq.cancelled && seq.admitted == admitted);
+        match number {
+            0..208 if !fitting.is_empty() => pick(&fitting, number),
+            0..240 => pick(&listed(&|_| true), number),
+            _ => pick(&self.sequences, number),
+        }
+    }
+
+    fn account(&self, number: u8) -> Account {
+        let pool = self.model.config.number;
+        let open = self.model.accounts.iter().zip(0..).filter(|(account, _)| account.open);
+        let open: Vec<_> = open.map(|(account, slot)| Account { slot, pool, generation: account.generation }).collect();
+        if number < 224 && !open.is_empty() { pick(&open, number) } else { pick(&self.accounts, number) }
+    }
+
+    fn group(&self, number: u8) -> Group {
+        let groups = self.model.config.groups;
+        Group(if number < 240 { u32::from(number) % groups } else { groups })
+    }
+
+    fn stream(&self, number: u8) -> Stream {
+        let streams = self.model.config.streams;
+        Stream(if number < 240 { u32::from(number) % streams } else { streams })
+    }
+
+    fn epoch(&self, stream: Stream, number: u8) -> Epoch {
+        let outstanding = self.model.time.outstanding(stream);
+        if number < 208 && !outstanding.is_empty() { pick(&outstanding, number) } else { pick(&self.epochs, number) }
+    }
+
     fn apply(&mut self, operation: Operation) -> Result<(), String> {
         let [a, b, c, d, e] = operation.numbers;
-        let sequence = pick(&self.sequences, a);
-        let (small, stream) = (u32::from(b % 12), Stream(u32::from(b % 4)));
-        let watermark = if e < 200 { 0 } else { u32::from(e - 200) };
+        let sequence = self.sequence(a, operation.kind() != Kind::Admit);
+        let account = self.account(a);
+        let (small, stream, group) = (u32::from(b % 12), self.stream(b), self.group(a));
+        let watermark = if e < 200 { 0 } else { u32::from(e - 200) / 8 };
         match operation.kind() {
             Kind::Open => self.open(),
             Kind::Admit => self.admit(sequence, operation.numbers),
-            Kind::Advance => self.advance(sequence, small, None),
-            Kind::AdvanceGrowing => self.advance(sequence, small, Some(watermark)),
+            Kind::Advance => self.advance(sequence, small / 2, None),
+            Kind::AdvanceGrowing => self.advance(sequence, small / 2, Some(watermark)),
             Kind::AdvanceMany => self.advance_many([a, b, c], u32::from(d % 4)),
             Kind::Materialize => self.materialize(sequence, small),
             Kind::Extend => {
                 let model = self.model.extend(sequence, small, watermark);
-                same("extend", self.pool.extend(sequence, small, watermark), model)
+                answer(&mut self.tally, "extend", self.pool.extend(sequence, small, watermark), model)
             }
-            Kind::Shrink => same("shrink", self.pool.shrink(sequence, small), self.model.shrink(sequence, small)),
+            Kind::Shrink => {
+                answer(&mut self.tally, "shrink", self.pool.shrink(sequence, small), self.model.shrink(sequence, small))
+            }
             Kind::DrawSafety => {
                 let model = self.model.draw_safety(sequence, small);
-                same("draw_safety", self.pool.draw_safety(sequence, small), model)
+                answer(&mut self.tally, "draw_safety", self.pool.draw_safety(sequence, small), model)
             }
-            Kind::Cancel => same("cancel", self.pool.cancel(sequence), self.model.cancel(sequence)),
-            Kind::End => same("end", self.pool.end(sequence), self.model.end(sequence)),
-            Kind::Preempt => same("preempt", self.pool.preempt(sequence), self.model.preempt(sequence)),
+            Kind::Cancel => answer(&mut self.tally, "cancel", self.pool.cancel(sequence), self.model.cancel(sequence)),
+            Kind::End => answer(&mut self.tally, "end", self.pool.end(sequence), self.model.end(sequence)),
+            Kind::Preempt => {
+                answer(&mut self.tally, "preempt", self.pool.preempt(sequence), self.model.preempt(sequence))
+            }
             Kind::UseStreams => {
                 let streams = StreamSet(u64::from(b));
                 let model = self.model.use_streams(sequence, streams);
-                same("use_streams", self.pool.use_streams(sequence, streams), model)
+                answer(&mut self.tally, "use_streams", self.pool.use_streams(sequence, streams), model)
             }
-            Kind::OpenAccount => self.open_account(Group(u32::from(a % 4)), small, watermark),
+            Kind::OpenAccount => self.open_account(group, small, watermark),
             Kind::SetAccountTotal => {
-                let account = pick(&self.accounts, a);
                 let model = self.model.set_account_total(account, small);
-                same("set_account_total", self.pool.set_account_total(account, small), model)
+                answer(&mut self.tally, "set_account_total", self.pool.set_account_total(account, small), model)
             }
-            Kind::CloseAccount => {
-                let account = pick(&self.accounts, a);
-                same("close_account", self.pool.close_account(account), self.model.close_account(account))
-            }
+            Kind::CloseAccount => answer(
+                &mut self.tally,
+                "close_account",
+                self.pool.close_account(account),
+                self.model.close_account(account),
+            ),
             Kind::SetSafety => {
-                let safety = u32::from(a % 24);
-                same("set_safety", self.pool.set_safety(safety), self.model.set_safety(safety))
+                let blocks = self.model.config.blocks;
+                let safety = if a < 240 { u32::from(a) % (blocks / 3 + 1) } else { u32::from(a) };
+                answer(&mut self.tally, "set_safety", self.pool.set_safety(safety), self.model.set_safety(safety))
             }
             Kind::SetQuota => {
-                let quota = if c < 100 { u32::MAX } else { u32::from(c % 24) };
-                let group = Group(u32::from(a % 4));
-                same("set_quota", self.pool.set_quota(group, quota), self.model.set_quota(group, quota))
+                let quota = if c < 200 { u32::MAX } else { u32::from(c % 24) };
+                answer(
+                    &mut self.tally,
+                    "set_quota",
+                    self.pool.set_quota(group, quota),
+                    self.model.set_quota(group, quota),
+                )
             }
             Kind::Submit => self.submit(stream),
             Kind::Complete => {
-                let epoch = pick(&self.epochs, a);
+                let epoch = self.epoch(stream, a);
                 let model = self.model.complete(stream, epoch, c < 32);
-                same("complete", self.pool.complete(stream, epoch, c < 32), model)
+                answer(&mut self.tally, "complete", self.pool.complete(stream, epoch, c < 32), model)
             }
-            Kind::Abandon => same("abandon", self.pool.abandon(stream), self.model.abandon(stream)),
+            Kind::Abandon => answer(&mut self.tally, "abandon", self.pool.abandon(stream), self.model.abandon(stream)),
             Kind::Reclaim => same("reclaim", self.pool.reclaim(small), 0),
             Kind::LaunchRow => {
                 let epoch = pick(&self.epochs, b);
                 let model = self.model.launch_row(sequence, epoch);
-                same("launch_row", self.pool.launch_row(sequence, epoch).map(drop), model)
+                answer(&mut self.tally, "launch_row", self.pool.launch_row(sequence, epoch).map(drop), model)
             }
         }
     }
 
     fn open(&mut self) -> Result<(), String> {
-        let answer = self.pool.open();
-        same("open", answer.map(drop), if self.model.may_open() { Ok(()) } else { Err(Refusal::Full) })?;
-        if let Ok(sequence) = answer {
+        let pool = self.pool.open();
+        answer(
+            &mut self.tally,
+            "open",
+            pool.map(drop),
+            if self.model.may_open() { Ok(()) } else { Err(Refusal::Full) },
+        )?;
+        if let Ok(sequence) = pool {
             same("open gave a vacant slot", self.model.opened(sequence), true)?;
             remember(&mut self.sequences, sequence);
         }
@@ -181,19 +267,22 @@ impl Comparison<'_> {
 
     fn admit(&mut self, sequence: Sequence, numbers: [u8; 5]) -> Result<(), String> {
         let [_, b, c, d, e] = numbers;
-        let account = if d & 3 == 0 { pick(&self.accounts, d >> 2) } else { Account::NONE };
-        let promise = if c & 1 == 0 { Promise::Full } else { Promise::Blocks(u32::from(c >> 1 & 15)) };
+        let account = if d & 7 == 0 { self.account(d) } else { Account::NONE };
+        let promise =
+            if c & 1 == 0 { Promise::Full } else { Promise::Blocks(u32::from(b & 15) + u32::from(c >> 1 & 7)) };
+        // Mostly what half a row can hold, so that prompt and output together fit.
+        let half_row = self.model.config.table_width * self.model.config.block_tokens / 2 + 1;
         let admission = Admission {
-            prompt_tokens: u32::from(b & 15),
-            output_tokens_max: u32::from(b >> 4),
+            prompt_tokens: if b == 0 { 0 } else { 1 + u32::from(b & 15) % half_row },
+            output_tokens_max: u32::from(b >> 4) % half_row,
             promise,
-            group: Group(u32::from(c >> 5 & 3)),
-            streams: if e < 32 { StreamSet(u64::from(e)) } else { StreamSet::ALL },
-            watermark: if e < 200 { 0 } else { u32::from(e - 200) / 4 },
+            group: if d < 128 { self.model.group_of(sequence).unwrap_or(self.group(d)) } else { self.group(d) },
+            streams: if e < 100 { StreamSet(u64::from((e % 8) | 1)) } else { StreamSet::ALL },
+            watermark: if e < 200 { 0 } else { u32::from(e - 200) / 8 },
             account,
         };
         let model = self.model.admit(sequence, &admission);
-        same("admit", self.pool.admit(sequence, &admission).map(|admitted| admitted.promised), model)
+        answer(&mut self.tally, "admit", self.pool.admit(sequence, &admission).map(|admitted| admitted.promised), model)
     }
 
     fn advance(&mut self, sequence: Sequence, tokens: u32, growth: Option<u32>) -> Result<(), String> {
@@ -202,14 +291,14 @@ impl Comparison<'_> {
             None => self.pool.advance(sequence, tokens),
             Some(watermark) => self.pool.advance_growing(sequence, tokens, watermark),
         };
-        same("advance", pool.map(|advanced| advanced.taken), model)?;
+        answer(&mut self.tally, "advance", pool.map(|advanced| advanced.taken), model)?;
         self.learn_ids(sequence, model.is_ok())
     }
 
     fn materialize(&mut self, sequence: Sequence, blocks: u32) -> Result<(), String> {
         let model = self.model.materialize(sequence, blocks);
         let pool = self.pool.materialize(sequence, blocks);
-        same("materialize", pool.map(|advanced| advanced.taken), model)?;
+        answer(&mut self.tally, "materialize", pool.map(|advanced| advanced.taken), model)?;
         self.learn_ids(sequence, model.is_ok())
     }
 
@@ -217,7 +306,7 @@ impl Comparison<'_> {
         let mut named = Vec::new();
         // Each sequence once: the model learns which blocks were taken only after the batch.
         let steps = which.map(|number| {
-            let sequence = pick(&self.sequences, number);
+            let sequence = self.sequence(number, true);
             let again = named.contains(&sequence);
             named.push(sequence);
             Step { sequence: if again { Sequence::default() } else { sequence }, tokens }
@@ -252,7 +341,7 @@ impl Comparison<'_> {
     fn open_account(&mut self, group: Group, total: u32, watermark: u32) -> Result<(), String> {
         let model = self.model.may_open_account(group, total, watermark);
         let pool = self.pool.open_account(group, total, watermark);
-        same("open_account", pool.map(drop), model)?;
+        answer(&mut self.tally, "open_account", pool.map(drop), model)?;
         if let Ok(account) = pool {
             same("a vacant account", self.model.opened_account(account, group, total), true)?;
             remember(&mut self.accounts, account);
@@ -262,7 +351,7 @@ impl Comparison<'_> {
 
     fn submit(&mut self, stream: Stream) -> Result<(), String> {
         let pool = self.pool.submit(stream);
-        same("submit", pool, self.model.submit(stream))?;
+        answer(&mut self.tally, "submit", pool, self.model.submit(stream))?;
         if let Ok(epoch) = pool {
             remember(&mut self.epochs, epoch);
         }
@@ -315,6 +404,17 @@ impl Comparison<'_> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    /// The comparison can fail: a model that thinks the margin is another is found out, and the failure is short.
+    #[test]
+    fn a_wrong_model_is_noticed() {
+        let config = PoolConfig::new(12, 2, 3, 8);
+        let wrong = Model::new(&PoolConfig { safety: 1, ..config });
+        let fails = |list: &[Operation]| Comparison::against(wrong.clone(), &config, list).is_err();
+        let list = operations(1, 200);
+        assert!(fails(&list));
+        assert_eq!(crate::model::shrink(&list, fails).len(), 1);
+    }
 
     #[test]
     fn random_operations_agree() {

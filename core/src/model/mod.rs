@@ -13,7 +13,7 @@ mod pool;
 mod shrink;
 mod time;
 
-pub use compare::{Comparison, Difference, configuration, operations};
+pub use compare::{Comparison, Difference, Tally, configuration, operations};
 pub use operation::Operation;
 pub use pool::Model;
 pub use shrink::shrink;
@@ -41,7 +41,7 @@ impl Random {
 
     /// A number below `bound` (0 for a bound of 0). Not exactly uniform; close enough for tests.
     pub const fn below(&mut self, bound: u32) -> u32 {
-        ((self.next() >> 32) * bound as u64 >> 32) as u32
+        (((self.next() >> 32) * bound as u64) >> 32) as u32
     }
 }
 

@@ -73,6 +73,11 @@ impl Model {
         }
     }
 
+    /// The group that an open sequence was admitted to.
+    pub(super) fn group_of(&self, sequence: Sequence) -> Option<Group> {
+        self.find(sequence).ok().and_then(|slot| self.sequences[slot].group)
+    }
+
     pub(super) fn may_open(&self) -> bool {
         self.sequences.iter().any(|seq| !seq.open)
     }

@@ -56,6 +56,10 @@ impl Time {
         Ok(())
     }
 
+    pub(super) fn outstanding(&self, stream: Stream) -> Vec<Epoch> {
+        self.outstanding.get(stream.0 as usize).into_iter().flatten().map(|&epoch| Epoch(epoch)).collect()
+    }
+
     pub(super) fn newest(&self) -> Epoch {
         Epoch(self.newest)
     }

@@ -20,6 +20,8 @@ mod admit;
 mod advance;
 mod audit;
 mod batch;
+#[cfg(all(test, not(loom)))]
+mod corrupt_tests;
 mod epochs;
 #[cfg(all(test, not(loom)))]
 mod freeze_tests;
