@@ -78,8 +78,9 @@ fn attach_sees_the_same_pool_and_refuses_other_memory() {
     let attach = |lines, entries| unsafe { Pool::attach(base, lines, rows, entries) };
     assert_eq!(attach(count, row_entries).map(drop), invalid(Argument::Header), "not initialized");
     // SAFETY: the same memory, exclusively for the one call that initializes it.
-    let (lent, lent_table) =
-        unsafe { (std::slice::from_raw_parts_mut(base, count), std::slice::from_raw_parts_mut(rows, row_entries)) };
+    let lent = unsafe { std::slice::from_raw_parts_mut(base, count) };
+    // SAFETY: as above.
+    let lent_table = unsafe { std::slice::from_raw_parts_mut(rows, row_entries) };
     let first = Pool::init(lent, lent_table, &config).expect("good");
     let sequence = run(&first, 5, 3);
     let second = attach(count, row_entries).expect("initialized");
@@ -101,10 +102,10 @@ fn attach_sees_the_same_pool_and_refuses_other_memory() {
         (6, 7, invalid(Argument::Rows)),
     ] {
         // SAFETY: inside the memory; nobody else uses it now.
-        let before = unsafe { word.add(cell).replace(damage) };
+        let before = unsafe { word.wrapping_add(cell).replace(damage) };
         assert_eq!(attach(count, row_entries).map(drop), answer, "cell {cell}");
         // SAFETY: as above.
-        unsafe { word.add(cell).write(before) };
+        unsafe { word.wrapping_add(cell).write(before) };
     }
     // SAFETY: NULL is refused before anything is read.
     let null = unsafe { Pool::attach(std::ptr::null_mut(), 1, rows, row_entries) };
@@ -241,7 +242,7 @@ fn a_damaged_row_is_quarantined_not_followed() {
         let sequence = run(&pool, 3, 0);
         let entry = pool.row(sequence).expect("asks").row as usize * 8 + 1;
         // SAFETY: inside the table; nobody else is at work.
-        unsafe { raw.add(entry).write(damage) };
+        unsafe { raw.wrapping_add(entry).write(damage) };
         assert!(pool.validate().is_err(), "the audit sees it");
         assert_eq!(pool.end(sequence), Err(Refusal::Corrupt { place: Place::Table }));
         assert_eq!(pool.end(sequence), Err(Refusal::Stale), "it has ended");
@@ -253,7 +254,9 @@ fn a_damaged_row_is_quarantined_not_followed() {
     let sequence = run(&pool, 2, 0);
     let entry = pool.row(sequence).expect("asks").row as usize * 8;
     // SAFETY: as above.
-    unsafe { raw.add(entry + 1).write(raw.add(entry).read()) };
+    let first = unsafe { raw.wrapping_add(entry).read() };
+    // SAFETY: as above.
+    unsafe { raw.wrapping_add(entry + 1).write(first) };
     assert_eq!(pool.end(sequence), Err(Refusal::Corrupt { place: Place::Table }));
     assert_eq!(pool.snapshot().quarantined, 4);
     let rest = run(&pool, 8, 0);
