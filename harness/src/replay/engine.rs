@@ -181,7 +181,13 @@ impl<'a> Engine<'a> {
         counters.peak_running = counters.peak_running.max(running);
     }
 
+    #[inline]
     fn check(&mut self) -> Result<(), Failure> {
+        if self.audit.is_some() { self.audit_step() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn audit_step(&mut self) -> Result<(), Failure> {
         let Some(audit) = &mut self.audit else { return Ok(()) };
         let open = self.roster.len() + self.queue.iter().filter(|waiting| waiting.sequence.is_some()).count() as u64;
         audit

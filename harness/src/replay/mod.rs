@@ -3,8 +3,8 @@
 //! model makes accounting comparable; it does not predict latency.
 //!
 //! 1. [`Settings`] say which policy, which pool and which limits.
-//! 2. [`Prepared`] sizes a pool for the trace ([`sizing`]) and owns its memory.
-//! 3. [`Prepared::run`] opens, admits, advances, preempts and ends sequences in that pool, step after step ([`engine`]),
+//! 2. [`Prepared`] sizes a pool for the trace (`sizing`) and owns its memory.
+//! 3. [`Prepared::run`] opens, admits, advances, preempts and ends sequences in that pool, step after step (`engine`),
 //!    and counts ([`Counters`]). What the figures say about blocks is read from the pool.
 //! 4. [`Replayed`] has the counters, the record of each request, and the digests.
 //!

@@ -20,9 +20,9 @@ pub enum Format {
     Weka,
     /// CSV with `arrival_us`, `client`, `input_tokens`, `output_tokens`.
     ServeGen,
-    /// CSV with the columns of [`generic`].
+    /// CSV with the columns of `generic.rs`.
     GenericCsv,
-    /// JSONL with the keys of [`generic`].
+    /// JSONL with the keys of `generic.rs`.
     GenericJsonl,
 }
 
