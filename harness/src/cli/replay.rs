@@ -92,9 +92,9 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
-    /// Show how long each simulation took
-    #[arg(long)]
-    time: bool,
+    /// Show how long each simulation took; with =RUNS the least of so many runs
+    #[arg(long, value_name = "RUNS", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    time: Option<NonZeroU32>,
 }
 
 const FORMATS: &str = "\
@@ -249,8 +249,9 @@ fn replay(args: &Args, trace: &Trace, cases: &[Settings], labels: &[String]) -> 
     let cores = || std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = args.threads.map_or_else(cores, NonZeroUsize::get);
     let through: Vec<AtomicU64> = cases.iter().map(|_| AtomicU64::new(0)).collect();
-    let total = trace.requests.len() as u64;
-    let results = progress::watch(labels, &through, total, || replay::replay_all(trace, cases, threads, &through));
+    let (runs, total) = (args.time.map_or(1, NonZeroU32::get), trace.requests.len() as u64);
+    let results =
+        progress::watch(labels, &through, total, || replay::replay_all(trace, cases, threads, runs, &through));
     let stop = |label: &String, failure: Failure| {
         let message = format!("{label}: {failure}");
         if failure.is_usage() { Stop::Usage(message) } else { Stop::Failed(message) }
@@ -274,7 +275,7 @@ fn print(args: &Args, trace: &Trace, statics: &Statics, labels: &[String], repla
             statics,
             settings: &replayed[0].settings,
             time_scale: args.time_scale.to_string(),
-            times: args.time,
+            times: args.time.is_some(),
         };
         write_out(&render(&heading, &columns))?;
     }

@@ -263,6 +263,17 @@ fn policies_keep_their_order_and_one_thread_gives_the_same() {
 }
 
 #[test]
+fn times_are_shown_when_asked_for_and_a_path_is_no_number_of_runs() {
+    let scratch = Scratch::new(LENGTHS);
+    for flag in ["--time", "--time=3"] {
+        let output = replay(&[flag, scratch.path()]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("requests a second"));
+    }
+    assert!(refusal(&["--time=0"], 2).contains("--time"));
+}
+
+#[test]
 fn help_tells_the_formats_and_the_exit_codes() {
     let output = replay(&["--help"]);
     assert_eq!(output.status.code(), Some(0));

@@ -91,7 +91,7 @@ fn check(name: &str, cases_at_least: usize) {
     let settings: Vec<Settings> = unshared.iter().map(|case| settings(&expected, case)).collect();
     let through: Vec<AtomicU64> = settings.iter().map(|_| AtomicU64::new(0)).collect();
     let outputs = Ranked::outputs(&trace);
-    for (case, replayed) in unshared.iter().zip(replay_all(&trace, &settings, 2, &through)) {
+    for (case, replayed) in unshared.iter().zip(replay_all(&trace, &settings, 2, 1, &through)) {
         let what = format!("{name}, {} of {} blocks", text(case, "label"), case["pool"]);
         let replayed = replayed.unwrap_or_else(|failure| panic!("{what}: {failure}"));
         let found = Case::new(label(&replayed.settings, &outputs, None), &replayed);
