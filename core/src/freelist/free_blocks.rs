@@ -100,10 +100,12 @@ impl<'m> FreeBlocks<'m> {
         let Ok(count) = u32::try_from(out.len()) else {
             return false;
         };
-        let mut places = out.iter_mut();
+        let mut rest = &mut *out;
         let found = self.list.take(count, hint, &cursor.view(), &mut |run: Run| {
-            for (id, place) in (run.start..run.end()).zip(&mut places) {
-                *place = BlockId(id);
+            // Never more than asked for, so there is always room.
+            if let Some((places, behind)) = core::mem::take(&mut rest).split_at_mut_checked(run.len as usize) {
+                places.iter_mut().zip(run.start..).for_each(|(place, id)| *place = BlockId(id));
+                rest = behind;
             }
         });
         if found == count {

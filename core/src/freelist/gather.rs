@@ -11,27 +11,24 @@ pub(crate) struct Gather<'a, 'm> {
     list: &'a FreeList<'m>,
     word: usize,
     mask: u64,
-    pushed: u64,
-    given: u64,
+    refused: u64,
 }
 
 impl<'a, 'm> Gather<'a, 'm> {
     #[inline(always)]
     pub(crate) fn new(list: &'a FreeList<'m>) -> Gather<'a, 'm> {
-        Gather { list, word: 0, mask: 0, pushed: 0, given: 0 }
+        Gather { list, word: 0, mask: 0, refused: 0 }
     }
 
     /// Give back a block.
     #[inline(always)]
     pub(crate) fn push(&mut self, id: u32) {
-        self.pushed += 1;
         self.join(word_of(id), mask_of(id));
     }
 
-    /// Give back a run.
+    /// Give back a run. It must not go beyond the last 32-bit number.
     #[inline(always)]
     pub(crate) fn push_run(&mut self, run: Run) {
-        self.pushed += u64::from(run.len);
         for (word, mask) in Pieces::new(run.start, run.len) {
             self.join(word, mask);
         }
@@ -43,7 +40,8 @@ impl<'a, 'm> Gather<'a, 'm> {
             self.flush();
             self.word = word;
         }
-        // A block that is named twice in one gathering is one block here and two in `pushed`.
+        // A block that is named twice in one gathering is given back once.
+        self.note_refused(self.mask & mask);
         self.mask |= mask;
     }
 
@@ -51,16 +49,28 @@ impl<'a, 'm> Gather<'a, 'm> {
     #[inline(always)]
     pub(crate) fn flush(&mut self) {
         if self.mask != 0 {
-            let refused = self.list.put_mask(self.word, self.mask);
-            self.given += u64::from((self.mask & !refused).count_ones());
+            self.note_refused(self.list.put_mask(self.word, self.mask));
             self.mask = 0;
         }
+    }
+
+    #[inline(always)]
+    fn note_refused(&mut self, blocks: u64) {
+        if blocks != 0 {
+            self.count_refused(blocks);
+        }
+    }
+
+    /// Hardly ever any: a population count each time would be dear where it is no instruction.
+    #[cold]
+    fn count_refused(&mut self, blocks: u64) {
+        self.refused += u64::from(blocks.count_ones());
     }
 
     /// Give back the rest. How many were refused in all: free already, named twice, or no blocks of this list.
     #[inline(always)]
     pub(crate) fn finish(mut self) -> u64 {
         self.flush();
-        self.pushed - self.given
+        self.refused
     }
 }

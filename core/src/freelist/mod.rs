@@ -54,7 +54,7 @@ use bitmap::Claim;
 use core::cmp::Ordering;
 use placement::Search;
 use summary::{Summary, SummaryLayout};
-use word::{WORD_BITS, lanes, mask_of, ones, word_of};
+use word::{WORD_BITS, WORD_SHIFT, lanes, lowest, mask_of, ones, word_of};
 
 /// Where a free list lies.
 #[derive(Clone, Copy)]
@@ -69,7 +69,7 @@ pub(crate) struct FreeListLayout {
 #[derive(Clone, Copy)]
 pub(crate) struct FreeList<'m> {
     map: Bitmap<'m>,
-    /// Words that may have a whole lane free. Advice.
+    /// Words that may have a whole lane free, and are not free altogether. Advice.
     lane: Summary<'m>,
     /// Words that may be free altogether. Advice.
     full: Summary<'m>,
@@ -112,7 +112,28 @@ impl<'m> FreeList<'m> {
     /// caller's from then on. Returns how many: fewer than asked only if a pass over all words found nothing more.
     #[inline]
     pub(crate) fn take(&self, count: u32, hint: Hint, cursor: &Cursor, sink: &mut impl FnMut(Run)) -> u32 {
+        if count == 1
+            && let Some(id) = self.take_one(hint, cursor)
+        {
+            sink(Run { start: id, len: 1 });
+            return 1;
+        }
         Search::new(self, count, cursor.load(), sink).run(hint, cursor)
+    }
+
+    /// One block where it is looked for first. Nine steps in ten of a server ask for one block behind another.
+    #[inline]
+    fn take_one(&self, hint: Hint, cursor: &Cursor) -> Option<u32> {
+        let (word, mask) = match hint {
+            Hint::Any => (cursor.load().word as usize, u64::MAX),
+            Hint::After(id) => (word_of(id.saturating_add(1)), mask_of(id.saturating_add(1))),
+            Hint::Opens => return None,
+        };
+        if word >= self.map.words() {
+            return None;
+        }
+        let taken = self.claim(word, |seen| lowest(seen & mask, 1));
+        (taken != 0).then(|| ((word << WORD_SHIFT) as u32) + taken.trailing_zeros())
     }
 
     /// Give back the blocks of a word. Returns those that were free already or are no blocks of this list: they are
@@ -124,7 +145,7 @@ impl<'m> FreeList<'m> {
             return mask;
         }
         let before = self.map.set(word, blocks);
-        self.advertise(word, before | blocks);
+        self.advise(word, before, before | blocks);
         let twice = before & blocks;
         if planted(Plant::DoubleFreeUnseen) { 0 } else { twice | (mask & !blocks) }
     }
@@ -145,30 +166,29 @@ impl<'m> FreeList<'m> {
     fn claim(&self, word: usize, pick: impl FnMut(u64) -> u64) -> u64 {
         let Claim { before, taken } = self.map.claim(word, pick);
         if taken != 0 {
-            self.withdraw(word, before, before & !taken);
+            self.advise(word, before, before & !taken);
         }
         taken
     }
 
-    /// Advise for a word that has just become `after`.
+    /// The word has just changed. Advice that has become wrong is withdrawn at once: leaving it to searchers costs more
+    /// than it saves. A word is in one of the two summaries at most, so that a word that is taken and given back whole
+    /// touches one of them.
     #[inline(always)]
-    fn advertise(&self, word: usize, after: u64) {
-        if lanes(after) != 0 {
-            self.lane.show(word);
-            if after == u64::MAX {
-                self.full.show(word);
-            }
+    fn advise(&self, word: usize, before: u64, after: u64) {
+        let (old, new) = (Room::of(before), Room::of(after));
+        if old != new {
+            self.advised(old).inspect(|summary| summary.hide(word));
+            self.advised(new).inspect(|summary| summary.suggest(word));
         }
     }
 
-    /// Advice is withdrawn at once by whoever makes it wrong: leaving it to searchers costs more than it saves.
     #[inline(always)]
-    fn withdraw(&self, word: usize, before: u64, after: u64) {
-        if lanes(before) != 0 && lanes(after) == 0 {
-            self.lane.hide(word);
-        }
-        if before == u64::MAX {
-            self.full.hide(word);
+    fn advised(&self, room: Room) -> Option<&Summary<'m>> {
+        match room {
+            Room::Scraps => None,
+            Room::Lane => Some(&self.lane),
+            Room::Full => Some(&self.full),
         }
     }
 
@@ -182,5 +202,27 @@ impl<'m> FreeList<'m> {
             Ordering::Greater => 0,
         };
         if word == 0 { mask & !mask_of(0) } else { mask }
+    }
+}
+
+/// What a word has to offer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    /// No lane is free as a whole.
+    Scraps,
+    /// A lane is.
+    Lane,
+    /// All of it is.
+    Full,
+}
+
+impl Room {
+    #[inline(always)]
+    const fn of(word: u64) -> Room {
+        match word {
+            u64::MAX => Room::Full,
+            word if lanes(word) != 0 => Room::Lane,
+            _ => Room::Scraps,
+        }
     }
 }

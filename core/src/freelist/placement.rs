@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `After(id)` | what is free right behind `id`; for the rest as `Opens` |
 //! | `Opens` | whole free words, so that there is room to grow; right behind them; free lanes; anything |
-//! | `Any`, one block | the cursor's word; anything |
+//! | `Any`, one block | the cursor's word (`FreeList::take_one`); anything |
 //! | `Any`, several | the hole that the last return left; a run in the cursor's word; whole words for whole words' worth; right behind; free lanes; anything |
 //!
 //! "Anything" is the words that the summary shows, from the cursor on and twice round, and after that every word until
@@ -59,11 +59,13 @@ impl<'a, 'm, 's, S: FnMut(Run)> Search<'a, 'm, 's, S> {
         match hint {
             Hint::After(id) => self.grow(id),
             Hint::Opens => self.open(),
-            Hint::Any if self.count == 1 => self.claim_here(|word| lowest(word, 1)),
+            // `take_one` has been there.
+            Hint::Any if self.count == 1 => {}
             Hint::Any => self.fill_hole(),
         }
         if self.left > 0 && (hint != Hint::Any || self.count > 1) {
             self.advised(&self.list.lane, 0, lane_run);
+            self.advised(&self.list.full, 0, lane_run);
         }
         if self.left > 0 {
             self.anywhere();
@@ -82,8 +84,7 @@ impl<'a, 'm, 's, S: FnMut(Run)> Search<'a, 'm, 's, S> {
     fn claim(&mut self, word: usize, pick: impl FnMut(u64) -> u64) -> u64 {
         let taken = self.list.claim(word, pick);
         if taken != 0 {
-            self.left -= taken.count_ones();
-            self.runs.push(word, taken);
+            self.left -= self.runs.push(word, taken);
         }
         taken
     }
@@ -95,7 +96,7 @@ impl<'a, 'm, 's, S: FnMut(Run)> Search<'a, 'm, 's, S> {
         while self.left > 0 && word_of(at) < self.list.map.words() {
             let (bit, left) = (at & (WORD_BITS - 1), self.left);
             let taken = self.claim(word_of(at), |word| run_from(word, bit, left));
-            at = at.saturating_add(taken.count_ones());
+            at = at.saturating_add((taken >> bit).trailing_ones());
             // Goes on only across the border of a word that was free up to its end.
             if taken == 0 || at & (WORD_BITS - 1) != 0 {
                 break;
@@ -178,7 +179,7 @@ impl<'a, 'm, 's, S: FnMut(Run)> Search<'a, 'm, 's, S> {
             }
             summary.hide(word);
             if fit(self.list.map.load(word), 1) != 0 {
-                summary.show(word);
+                summary.suggest(word);
             }
             in_vain += 1;
             from = word + 1;

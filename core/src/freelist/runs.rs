@@ -19,28 +19,40 @@ impl Run {
         self.start + self.len
     }
 
-    /// The run that `ids` begins with, as far as they count up, and the ids behind it.
+    /// A run that `ids` begins with, as far as they count up, and the ids behind it.
     #[inline(always)]
     pub(super) fn leading(ids: &[BlockId]) -> Option<(Run, &[BlockId])> {
         let (&BlockId(start), mut rest) = ids.split_first()?;
-        let mut end = start.wrapping_add(1);
+        let mut len = 1;
+        // What is no block of any list is alone, and no run is so long that its end is no 32-bit number.
+        let len_max = if start < NO_BLOCK { NO_BLOCK } else { 0 };
         // Eight at a time: a batch that came as a run goes back as one.
-        while let Some((eight, behind)) = rest.split_first_chunk::<8>() {
-            let differs = eight.iter().zip(0..).fold(0, |differs, (id, i)| differs | (id.0 ^ end.wrapping_add(i)));
-            if differs != 0 {
-                break;
-            }
-            end = end.wrapping_add(8);
-            rest = behind;
-        }
-        while let Some((&id, behind)) = rest.split_first()
-            && id.0 == end
+        while let Some((eight, behind)) = rest.split_first_chunk::<8>()
+            && len + 8 <= len_max
+            && count_up(eight, start + len)
         {
-            end = end.wrapping_add(1);
+            len += 8;
             rest = behind;
         }
-        Some((Run { start, len: end.wrapping_sub(start) }, rest))
+        while let Some((&BlockId(id), behind)) = rest.split_first()
+            && len < len_max
+            && id == start + len
+        {
+            len += 1;
+            rest = behind;
+        }
+        Some((Run { start, len }, rest))
     }
+}
+
+/// No list has a block with this id or a higher one.
+const NO_BLOCK: u32 = 1 << 31;
+
+/// Whether `eight` are the ids from `from` on.
+#[inline(always)]
+fn count_up(eight: &[BlockId; 8], from: u32) -> bool {
+    let differs = |differs: u32, (index, id): (usize, &BlockId)| differs | (id.0 ^ from.wrapping_add(index as u32));
+    eight.iter().enumerate().fold(0, differs) == 0
 }
 
 /// Hands runs to a sink, each as soon as it is known that the next blocks do not continue it.
@@ -62,17 +74,20 @@ impl<'s, S: FnMut(Run)> Runs<'s, S> {
         (self.open.len > 0).then(|| self.open.end())
     }
 
-    /// The blocks of a word.
+    /// The blocks of a word. How many there are.
     #[inline(always)]
-    pub(super) fn push(&mut self, word: usize, mask: u64) {
+    pub(super) fn push(&mut self, word: usize, mask: u64) -> u32 {
         let base = (word << WORD_SHIFT) as u32;
         let mut rest = mask;
+        let mut count = 0;
         while rest != 0 {
             let at = rest.trailing_zeros();
             let len = (rest >> at).trailing_ones();
             rest &= !ones_at(at, len);
+            count += len;
             self.join(Run { start: base + at, len });
         }
+        count
     }
 
     #[inline(always)]

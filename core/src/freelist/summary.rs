@@ -97,47 +97,34 @@ impl SummaryLayout {
         place: usize,
     ) -> Result<Summary<'m>, Refusal> {
         debug_assert!(place < ZONE_WORDS);
-        Ok(Summary {
-            words: zones.words,
-            levels: [
-                Level { cells: zones.lines, words: zones.zones, shift: ZONE_SHIFT, place },
-                Level { cells: arena.cells(self.middle)?, words: self.middle_words, shift: 0, place: 0 },
-                Level { cells: arena.cells(self.top)?, words: self.top_words, shift: 0, place: 0 },
-            ],
-        })
+        let middle = Level { cells: arena.cells(self.middle)?, words: self.middle_words };
+        let top = Level { cells: arena.cells(self.top)?, words: self.top_words };
+        Ok(Summary { zones, place, middle, top })
     }
 }
 
-/// A row of summary words, dense or one a cache line.
+/// A row of summary words.
 #[derive(Clone, Copy)]
 struct Level<'m> {
     cells: Cells<'m, AtomicU64>,
     words: usize,
-    shift: u32,
-    place: usize,
 }
 
-impl<'m> Level<'m> {
-    #[inline(always)]
-    fn at(&self, word: usize) -> &'m AtomicU64 {
-        self.cells.at((word << self.shift) + self.place)
+/// Set a bit, without a write if it is set. Whether it was.
+#[inline(always)]
+fn show_in(cell: &AtomicU64, bit: usize) -> bool {
+    // O12/O13 load: second half of the putter's side, pairs with the clearing in `hide_in`.
+    let was_shown = cell.load(PAIR_LOAD) & mask(bit) != 0;
+    if !was_shown {
+        cell.fetch_or(mask(bit), PAIR_WRITE);
     }
+    was_shown
+}
 
-    /// Set a bit, without a write if it is set.
-    #[inline(always)]
-    fn show(&self, bit: usize) {
-        let (cell, mask) = (self.at(bit >> WORD_SHIFT), mask(bit));
-        // O12/O13 load: second half of the putter's side, pairs with the clearing in `hide`.
-        if cell.load(PAIR_LOAD) & mask == 0 {
-            cell.fetch_or(mask, PAIR_WRITE);
-        }
-    }
-
-    #[inline(always)]
-    fn hide(&self, bit: usize) {
-        // O12/O13 clear: first half of the hider's side, pairs with the load in `show`.
-        self.at(bit >> WORD_SHIFT).fetch_and(!mask(bit), PAIR_WRITE);
-    }
+#[inline(always)]
+fn hide_in(cell: &AtomicU64, bit: usize) {
+    // O12/O13 clear: first half of the hider's side, pairs with the load in `show_in`.
+    cell.fetch_and(!mask(bit), PAIR_WRITE);
 }
 
 /// The place of a bit in its word, as a mask.
@@ -156,100 +143,134 @@ const fn from_bit(bit: usize) -> u64 {
 /// never relied on, and use the same code.
 #[derive(Clone, Copy)]
 pub(super) struct Summary<'m> {
-    /// From the lowest, in the lines of the zones, to the top, which is searched from end to end.
-    levels: [Level<'m>; 3],
-    /// Words of the map.
-    words: usize,
+    /// Whose words have the lowest level at `place`.
+    zones: Zones<'m>,
+    place: usize,
+    middle: Level<'m>,
+    /// Searched from end to end.
+    top: Level<'m>,
 }
 
-impl Summary<'_> {
+/// The number of the top level.
+const TOP: u32 = 2;
+
+impl<'m> Summary<'m> {
+    #[inline(always)]
+    fn low(&self, word: usize) -> &'m AtomicU64 {
+        self.zones.lines.at((word << ZONE_SHIFT) + self.place)
+    }
+
+    /// Word `word` of a level.
+    #[inline(always)]
+    fn at(&self, level: u32, word: usize) -> &'m AtomicU64 {
+        match level {
+            0 => self.low(word),
+            1 => self.middle.cells.at(word),
+            _ => self.top.cells.at(word),
+        }
+    }
+
+    /// Words of a level.
+    #[inline(always)]
+    fn words(&self, level: u32) -> usize {
+        match level {
+            0 => self.zones.zones,
+            1 => self.middle.words,
+            _ => self.top.words,
+        }
+    }
+
     /// Say that `word` is worth a look.
     #[inline(always)]
     pub(super) fn show(&self, word: usize) {
-        let [low, middle, top] = &self.levels;
-        low.show(word);
+        show_in(self.low(word >> WORD_SHIFT), word);
         store_load_fence();
-        middle.show(word >> WORD_SHIFT);
+        self.show_zone(word >> WORD_SHIFT);
+    }
+
+    /// The same for advice, which may be missed: the levels above are left alone if the lowest says so already.
+    #[inline(always)]
+    pub(super) fn suggest(&self, word: usize) {
+        if !show_in(self.low(word >> WORD_SHIFT), word) {
+            self.show_zone(word >> WORD_SHIFT);
+        }
+    }
+
+    #[inline(always)]
+    fn show_zone(&self, zone: usize) {
+        show_in(self.middle.cells.at(zone >> WORD_SHIFT), zone);
         store_load_fence();
-        top.show(word >> (2 * WORD_SHIFT));
+        show_in(self.top.cells.at(zone >> (2 * WORD_SHIFT)), zone >> WORD_SHIFT);
     }
 
     /// Say that `word` is not worth a look. The caller looks at the word again after this, and shows it if it was wrong.
     #[inline(always)]
     pub(super) fn hide(&self, word: usize) {
-        let [low, _, _] = &self.levels;
-        low.hide(word);
+        hide_in(self.low(word >> WORD_SHIFT), word);
     }
 
     /// The first word from `from` on that is shown. Levels above that show what is not there are tidied on the way.
     /// Finds every word that was shown, in the order of `SeqCst`, before the call and was not hidden since.
     #[inline(always)]
     pub(super) fn next(&self, from: usize) -> Option<usize> {
-        if from >= self.words {
+        if from >= self.zones.words {
             return None;
         }
-        let [low, _, _] = &self.levels;
         let word = from >> WORD_SHIFT;
-        let shown = low.at(word).load(PAIR_LOAD) & from_bit(from);
+        let shown = self.low(word).load(PAIR_LOAD) & from_bit(from);
         let found = if shown != 0 { Some(first_of(word, shown)) } else { self.next_at(0, from) };
         // Only words that exist are ever shown; a caller's memory may say otherwise.
-        found.filter(|&word| word < self.words)
+        found.filter(|&word| word < self.zones.words)
     }
 
     /// The first bit from `from` on that is set in a level. Each level asks the one above where to go on, so the depth
     /// is that of the levels.
-    fn next_at(&self, level: usize, from: usize) -> Option<usize> {
-        let row = self.levels.get(level)?;
-        let is_top = level + 1 == self.levels.len();
+    fn next_at(&self, level: u32, from: usize) -> Option<usize> {
         let mut word = from >> WORD_SHIFT;
         let mut mask = from_bit(from);
         let mut advertised = false;
-        while word < row.words {
-            let mut shown = row.at(word).load(PAIR_LOAD) & mask;
+        while word < self.words(level) {
+            let mut shown = self.at(level, word).load(PAIR_LOAD) & mask;
             if shown == 0 && advertised && self.tidy_at(level + 1, word) {
-                shown = row.at(word).load(PAIR_LOAD);
+                shown = self.at(level, word).load(PAIR_LOAD);
             }
             if shown != 0 {
                 return Some(first_of(word, shown));
             }
-            word = if is_top { word + 1 } else { self.next_at(level + 1, word + 1)? };
-            advertised = !is_top;
+            word = if level == TOP { word + 1 } else { self.next_at(level + 1, word + 1)? };
+            advertised = level != TOP;
             mask = u64::MAX;
         }
         None
     }
 
-    /// `bit` of `level` stands for a word that was found empty: hide it, look again. Whether something was there after
-    /// all (it is shown again then).
-    fn tidy_at(&self, level: usize, bit: usize) -> bool {
-        let (Some(row), Some(below)) = (self.levels.get(level), self.levels.get(level.wrapping_sub(1))) else {
-            return false;
-        };
-        row.hide(bit);
+    /// `bit` of `level` (1 or 2) stands for a word below that was found empty: hide it, look again. Whether something
+    /// was there after all (it is shown again then).
+    fn tidy_at(&self, level: u32, bit: usize) -> bool {
+        hide_in(self.at(level, bit >> WORD_SHIFT), bit);
         point("summary: hidden, not looked at again");
         store_load_fence();
-        // O13 load: second half of the hider's side, pairs with the `fetch_or` below in `show`.
-        if below.at(bit).load(PAIR_LOAD) == 0 {
+        // O13 load: second half of the hider's side, pairs with the `fetch_or` of the level below in `show_in`.
+        if self.at(level - 1, bit).load(PAIR_LOAD) == 0 {
             return false;
         }
-        let mut bit = bit;
-        for row in self.levels.iter().skip(level) {
-            row.show(bit);
-            store_load_fence();
-            bit >>= WORD_SHIFT;
+        if level == TOP {
+            show_in(self.top.cells.at(bit >> WORD_SHIFT), bit);
+        } else {
+            self.show_zone(bit);
         }
         true
     }
 
     /// Show every word. Only while nobody else uses the map.
     pub(super) fn show_all(&self) {
-        let mut bits = self.words;
-        for row in &self.levels {
-            for word in 0..row.words {
+        let mut bits = self.zones.words;
+        for level in 0..=TOP {
+            for word in 0..self.words(level) {
                 let left = bits - (word << WORD_SHIFT);
-                row.at(word).store(if left < 64 { !from_bit(left) } else { u64::MAX }, Ordering::Relaxed);
+                self.at(level, word).store(if left < 64 { !from_bit(left) } else { u64::MAX }, Ordering::Relaxed);
             }
-            bits = row.words;
+            bits = self.words(level);
         }
     }
 }
