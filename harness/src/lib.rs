@@ -4,10 +4,14 @@
 //! - [`replay`]: a trace through the real pool, by rules whose integers can be compared with any other implementation.
 //! - [`report`]: what came of it, for people and for programs.
 //! - [`sample`]: a small trace that is always at hand.
+//! - [`verify`]: random operations against the pool and its model.
+//! - [`mod@bench`]: what it costs on this machine, beside what others use.
 //! - [`cli`]: the command `kvledger`.
 
+pub mod bench;
 pub mod cli;
 pub mod replay;
 pub mod report;
 pub mod sample;
 pub mod trace;
+pub mod verify;

@@ -1,11 +1,13 @@
-//! The command line. A subcommand is a module with its `Args` and a `run`; it is named once in [`Command`] and once in
+//! The command line. A subcommand is a module with its `Args` and a `run`; it is named once in `Command` and once in
 //! `dispatch`. Nothing is done before all flags are valid.
 //!
 //! Exit codes: 0, what was asked for was done; 1, a check failed; 2, the flags or the input cannot be used.
 
+mod bench;
 mod progress;
 mod replay;
 mod values;
+mod verify;
 
 use clap::{Parser, Subcommand};
 use std::fmt;
@@ -21,7 +23,9 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Command {
+    Bench(bench::Args),
     Replay(replay::Args),
+    Verify(verify::Args),
 }
 
 /// Why a command stopped.
@@ -54,7 +58,9 @@ impl fmt::Display for Stop {
 
 fn dispatch(command: Command) -> Result<(), Stop> {
     match command {
+        Command::Bench(args) => bench::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Verify(args) => verify::run(&args),
     }
 }
 

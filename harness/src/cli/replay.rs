@@ -309,7 +309,7 @@ fn write_json(file: &Path, document: &Document) -> Result<(), Stop> {
 }
 
 /// To standard output. Who stops reading early, as `head` does, has had enough.
-fn write_out(text: &str) -> Result<(), Stop> {
+pub(super) fn write_out(text: &str) -> Result<(), Stop> {
     use std::io::{ErrorKind, Write};
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(usage(format!("standard output: {error}"))),

@@ -1,0 +1,124 @@
+//! Measurements: what an allocation costs beside other allocators, what a scheduler step costs, how fast a trace
+//! replays. Everything in one process, sides in turn, best and median of the rounds, and the goals beside the figures,
+//! met or not.
+//!
+//! 1. `allocator` is what a candidate must do; `peers` and `ours` are the candidates.
+//! 2. `load` drives one candidate with some threads; `matrix` does that for every candidate, size, occupancy and
+//!    thread count, round after round.
+//! 3. `step` times a scheduler step, `trace` a replay.
+//! 4. `goals` compares, `table` and [`Report`] show; `machine` says where it was.
+//!
+//! A figure here is of this machine in this minute. Only ratios inside one run mean something elsewhere.
+
+mod allocator;
+mod goals;
+mod load;
+mod machine;
+mod matrix;
+mod ours;
+mod peers;
+mod random;
+mod step;
+mod table;
+mod trace;
+
+pub use allocator::Side;
+pub use goals::Goal;
+pub use machine::Machine;
+pub use matrix::{Cell, Figure};
+pub use step::StepFigures;
+pub use table::render;
+pub use trace::TraceFigures;
+
+use crate::replay::Failure;
+use crate::trace::Trace;
+use serde::Serialize;
+use std::time::Duration;
+
+/// What is measured and for how long.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// Rounds: each measures every candidate once.
+    pub rounds: u32,
+    /// Measured time of a candidate in a round.
+    pub slice: Duration,
+    /// Scheduler steps.
+    pub steps: u32,
+}
+
+/// The parts, each of which can be left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Parts {
+    /// The allocators.
+    pub allocators: bool,
+    /// The scheduler step.
+    pub step: bool,
+    /// The replay.
+    pub replay: bool,
+}
+
+/// All figures of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Where and when.
+    pub machine: Machine,
+    /// Rounds of which best and median are given.
+    pub rounds: u32,
+    /// Milliseconds that a candidate was measured in a round.
+    pub slice_ms: f64,
+    /// Nanoseconds of one allocation and its release.
+    pub allocators: Vec<Cell>,
+    /// A scheduler step.
+    pub step: Option<StepFigures>,
+    /// A replay.
+    pub replay: Option<TraceFigures>,
+    /// What was hoped for.
+    pub goals: Vec<Goal>,
+}
+
+impl Effort {
+    /// How long the allocators are measured in all, preparations not counted.
+    pub fn allocators_take(&self) -> Duration {
+        self.slice * self.rounds * matrix::MEASUREMENTS
+    }
+}
+
+/// Measures. `trace` is the one to replay, and its name. Errors: the replay's.
+pub fn run(effort: &Effort, parts: Parts, trace: Option<(&str, &Trace)>) -> Result<Report, Failure> {
+    let machine = Machine::here();
+    let allocators = if parts.allocators { matrix::measure(effort, machine.cores) } else { Vec::new() };
+    let step = parts.step.then(|| step::measure(effort.steps));
+    let replay = match trace {
+        Some((name, trace)) if parts.replay => Some(trace::measure(name, trace, effort.rounds)?),
+        _ => None,
+    };
+    let goals = goals::compare(&allocators, step.as_ref(), replay.as_ref());
+    let slice_ms = effort.slice.as_secs_f64() * 1e3;
+    Ok(Report { machine, rounds: effort.rounds, slice_ms, allocators, step, replay, goals })
+}
+
+/// The middle of some figures, the lower one of two; 0 of none.
+fn median(figures: &[f64]) -> f64 {
+    quantile(figures, 0.5)
+}
+
+/// The smallest figure that at least this part of the figures does not exceed.
+fn quantile(figures: &[f64], part: f64) -> f64 {
+    let mut sorted = figures.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let rank = (sorted.len() as f64 * part).ceil() as usize;
+    sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_figures_that_occurred() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), 2.0);
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), 2.0);
+        assert_eq!(quantile(&[4.0, 1.0, 2.0, 3.0], 0.99), 4.0);
+        assert_eq!((median(&[]), median(&[7.0])), (0.0, 7.0));
+    }
+}

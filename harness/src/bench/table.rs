@@ -1,0 +1,132 @@
+//! The tables for people.
+
+use super::Report;
+use super::matrix::{BATCHES, BLOCKS, Cell, Figure};
+use super::step::StepFigures;
+use super::trace::TraceFigures;
+use crate::report::grouped;
+use std::fmt::Write;
+
+const NAME_WIDTH: usize = 18;
+const CELL_WIDTH: usize = 15;
+
+/// Everything that was measured.
+pub fn render(report: &Report) -> String {
+    let mut out = String::new();
+    let machine = &report.machine;
+    let _ = writeln!(
+        out,
+        "{}, {} cores, {}, load {} at the start\ncommit {}, {} UTC\n{}",
+        machine.model,
+        machine.cores,
+        machine.system,
+        machine.load,
+        machine.commit.as_deref().unwrap_or("unknown"),
+        machine.date,
+        machine.command
+    );
+    if machine.load.parse::<f64>().is_ok_and(|load| load >= 1.0) {
+        out.push_str("Other work was running: every figure is worse than this machine can do.\n");
+    }
+    allocators(&mut out, report);
+    if let Some(figures) = &report.step {
+        step(&mut out, figures);
+    }
+    if let Some(figures) = &report.replay {
+        replay(&mut out, figures, report.rounds);
+    }
+    goals(&mut out, report);
+    out
+}
+
+fn allocators(out: &mut String, report: &Report) {
+    for threads in [1, 2] {
+        let cells: Vec<&Cell> = report.allocators.iter().filter(|cell| cell.threads == threads).collect();
+        let Some(first) = cells.first() else { continue };
+        let _ = writeln!(
+            out,
+            "\nOne batch taken and given back, ns of a core: best of {} rounds of {} ms (median). {} thread{}, {} blocks,\n\
+             random replacement; the loop alone is in every figure.",
+            report.rounds,
+            report.slice_ms,
+            threads,
+            if threads == 1 { "" } else { "s" },
+            grouped(BLOCKS.into())
+        );
+        let _ = write!(out, "{:NAME_WIDTH$}", "batch, % held");
+        for cell in &cells {
+            let _ = write!(out, "{:>CELL_WIDTH$}", format!("{}, {} %", cell.batch, cell.occupancy_percent));
+        }
+        out.push('\n');
+        for figure in &first.figures {
+            let _ = write!(out, "{:NAME_WIDTH$}", figure.name);
+            for cell in &cells {
+                let _ = write!(out, "{:>CELL_WIDTH$}", cell.of(figure.name).map_or_else(String::new, cell_text));
+            }
+            out.push('\n');
+        }
+    }
+    if report.allocators.iter().flat_map(|cell| &cell.figures).any(|figure| figure.failures > 0) {
+        out.push_str("!: batches were refused though there was room.\n");
+    }
+    if !report.allocators.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nThe peers hand out scattered ids, keep no promises and do not notice a double free; a lock stops everybody when \
+             its holder is\ndescheduled. \"ledger and pool\" is a whole life: open, admit, take {} or {} or {} blocks into a table \
+             row, end.",
+            BATCHES[0], BATCHES[1], BATCHES[2]
+        );
+    }
+}
+
+fn cell_text(figure: &Figure) -> String {
+    let text = |ns: f64| if ns < 100.0 { format!("{ns:.1}") } else { format!("{ns:.0}") };
+    let refused = if figure.failures > 0 { " !" } else { "" };
+    format!("{} ({}){refused}", text(figure.best_ns), text(figure.median_ns))
+}
+
+fn step(out: &mut String, figures: &StepFigures) {
+    let _ = writeln!(
+        out,
+        "\nA scheduler step, {} running sequences, blocks of {} tokens, {} steps:\n  advance_many{:>10.1} µs median, {:.1} µs p99, \
+         {:.1} blocks taken a step\n  whole turn  {:>10.1} µs median, with submit, complete, and {:.1} sequences replaced a step",
+        grouped(figures.sequences.into()),
+        figures.block_tokens,
+        grouped(figures.steps.into()),
+        figures.advance_median_us,
+        figures.advance_p99_us,
+        figures.blocks_mean,
+        figures.turn_median_us,
+        figures.replaced_mean
+    );
+}
+
+fn replay(out: &mut String, figures: &TraceFigures, rounds: u32) {
+    let _ = writeln!(
+        out,
+        "\nReplay of {}, {} requests, {} blocks, safety margin {}, {}, {} preemptions, one core, {rounds} rounds:\n  {} requests \
+         a second, best ({} median)",
+        figures.trace,
+        grouped(figures.requests),
+        grouped(figures.pool_blocks.into()),
+        figures.safety,
+        figures.policy,
+        grouped(figures.preemptions),
+        grouped(figures.best_per_second as u64),
+        grouped(figures.median_per_second as u64)
+    );
+}
+
+fn goals(out: &mut String, report: &Report) {
+    if report.goals.is_empty() {
+        return;
+    }
+    let missed = report.goals.iter().filter(|goal| !goal.is_met).count();
+    let _ = writeln!(out, "\nGoals: {} of {} met", report.goals.len() - missed, report.goals.len());
+    let width = report.goals.iter().map(|goal| goal.what.chars().count()).max().unwrap_or(0);
+    for goal in &report.goals {
+        let verdict = if goal.is_met { "met   " } else { "MISSED" };
+        let _ = writeln!(out, "  {verdict}  {:width$}  hoped {}, measured {}", goal.what, goal.hoped, goal.measured);
+    }
+}

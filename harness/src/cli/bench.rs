@@ -1,0 +1,108 @@
+//! `kvledger bench`.
+
+use super::Stop;
+use super::replay::write_out;
+use crate::bench::{self, Effort, Parts};
+use crate::sample;
+use crate::trace::{self, Normalise, TimeScale, Trace};
+use clap::ValueEnum;
+use std::fs;
+use std::io::IsTerminal;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Measure on this machine: an allocation beside a locked vector and a queue, a scheduler step, and a replay.
+///
+/// Everything runs in one process and in turn, on at most two threads. Other work on the machine spoils the figures: the
+/// load average stands above them.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Measure only these parts, separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "allocators,step,replay")]
+    only: Vec<Part>,
+
+    /// The trace to replay [default: a small sample that comes with kvledger]
+    #[arg(long, value_name = "PATH")]
+    trace: Option<PathBuf>,
+
+    /// Multiply its arrival times by this fraction: 1/4 makes the trace arrive four times as fast
+    #[arg(long, value_name = "NUM/DEN", default_value = "1/4")]
+    time_scale: TimeScale,
+
+    /// Rounds, of which best and median are shown
+    #[arg(long, value_name = "N", default_value = "7")]
+    rounds: NonZeroU32,
+
+    /// Milliseconds for which an allocator is measured in a round
+    #[arg(long, value_name = "MS", default_value = "40")]
+    slice_ms: NonZeroU64,
+
+    /// Scheduler steps to time
+    #[arg(long, value_name = "N", default_value = "4000")]
+    steps: NonZeroU32,
+
+    /// Write the figures as JSON to FILE as well; `-` for standard output, in place of the table
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// `--only`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Part {
+    /// One batch taken and given back
+    Allocators,
+    /// One token for each of 1,024 sequences
+    Step,
+    /// A trace, incremental, in 8,192 blocks with a safety margin of 128
+    Replay,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<(), Stop> {
+    let parts = Parts {
+        allocators: args.only.contains(&Part::Allocators),
+        step: args.only.contains(&Part::Step),
+        replay: args.only.contains(&Part::Replay),
+    };
+    let read = if parts.replay { Some(read(args)?) } else { None };
+    let effort = Effort {
+        rounds: args.rounds.get(),
+        slice: Duration::from_millis(args.slice_ms.get()),
+        steps: args.steps.get(),
+    };
+    if parts.allocators && std::io::stderr().is_terminal() {
+        eprintln!("measuring for about {:.0} s and some more to prepare", effort.allocators_take().as_secs_f64());
+    }
+    let trace = read.as_ref().map(|(name, trace)| (name.as_str(), trace));
+    let report = bench::run(&effort, parts, trace).map_err(|failure| {
+        if failure.is_usage() { Stop::Usage(failure.to_string()) } else { Stop::Failed(failure.to_string()) }
+    })?;
+    if let Some(file) = &args.json {
+        let text = serde_json::to_string_pretty(&report).map_err(|error| Stop::Usage(error.to_string()))? + "\n";
+        if file == Path::new("-") {
+            return write_out(&text);
+        }
+        fs::write(file, text).map_err(|error| {
+            Stop::Usage(format!(
+                "--json {}: cannot be written: {error}; give a file in a folder that is there",
+                file.display()
+            ))
+        })?;
+    }
+    write_out(&bench::render(&report))
+}
+
+fn read(args: &Args) -> Result<(String, Trace), Stop> {
+    let normalise = Normalise { first: None, time_scale: args.time_scale };
+    let read = match &args.trace {
+        Some(path) => {
+            let name =
+                path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into());
+            trace::load(std::slice::from_ref(path), None, normalise).map(|trace| (name, trace))
+        }
+        None => trace::load_text(sample::NAME, sample::TEXT, Some(sample::ID_TOKENS), normalise)
+            .map(|trace| (format!("the sample {}", sample::NAME), trace)),
+    };
+    read.map_err(|error| Stop::Usage(error.to_string()))
+}
