@@ -16,8 +16,8 @@
 //! words found nothing, while others were moving blocks; calling it again for the rest is lock-free, because a pass in
 //! vain under a promise means that others completed takes or returns during it.
 //!
-//! *Progress*, *ABA*: see [`bitmap`]; `take` is lock-free, returning is one read-modify-write a word and at most nine
-//! more to show it. *Bounds*: `take` makes at most `2 * count + STALE_MAX` visits to words that the advice names, three
+//! *Progress*, *ABA*: see [`bitmap`]; `take` is lock-free, returning is one read-modify-write a word and at most seven
+//! more to show it. *Bounds*: each of three searches by advice visits at most `STALE_MAX` words in vain; then come three
 //! rounds through the summary, and as many passes over all words as find something, plus one.
 //! *Not seen*: a block that is given back again after it was handed out anew. The word of the block knows (`block.rs`).
 //!

@@ -5,11 +5,12 @@
 //! | hint | tried in turn |
 //! |---|---|
 //! | `After(id)` | what is free right behind `id`; for the rest as `Opens` |
-//! | `Opens` | whole free words, so that there is room to grow; right behind them; free lanes; anything |
+//! | `Opens` | whole free words, so that there is room to grow; right behind them; lanes; anything |
 //! | `Any`, one block | the cursor's word (`FreeList::take_one`); anything |
-//! | `Any`, several | the hole that the last return left; a run in the cursor's word; whole words for whole words' worth; right behind; free lanes; anything |
+//! | `Any`, several | the hole that the last return left; a run in the cursor's word; whole words for whole words' worth, and right behind them; lanes; anything |
 //!
-//! "Anything" is the words that the summary shows, from the cursor on and twice round, and after that every word until
+//! "Lanes" are 16 free blocks side by side in a word that is not free altogether, then in one that is: what is whole
+//! is kept whole as long as there is something else. "Anything" is the words that the summary shows, from the cursor on and twice round, and after that every word until
 //! a pass finds nothing. Blocks are kept as they are found; nothing is put back.
 
 use super::FreeList;

@@ -217,6 +217,8 @@ impl<'m> Summary<'m> {
             return None;
         }
         let word = from >> WORD_SHIFT;
+        // O12/O13 load: as in `show_in`, so that a search that follows a write of the searcher's own finds what was put
+        // before it.
         let shown = self.low(word).load(PAIR_LOAD) & from_bit(from);
         let found = if shown != 0 { Some(first_of(word, shown)) } else { self.next_at(0, from) };
         // Only words that exist are ever shown; a caller's memory may say otherwise.
