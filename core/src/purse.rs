@@ -59,6 +59,12 @@ impl Purse<'_> {
         read(self.0.load(Acquire), generation)
     }
 
+    /// Whether it is closed, whoever owns it now.
+    #[inline(always)]
+    pub(crate) fn is_closed(self) -> bool {
+        self.0.load(Acquire) & BALANCE_MASK == BALANCE_MASK
+    }
+
     /// The balance, whoever owns it now. For sums.
     pub(crate) fn balance(self) -> u32 {
         match (self.0.load(Acquire) & BALANCE_MASK) as u32 {

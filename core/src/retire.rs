@@ -21,7 +21,7 @@ use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cells, Span};
 use crate::freelist::{Bitmap, BitmapLayout};
 use crate::ids::Epoch;
-use crate::sync::{AcqRel, Acquire, AtomicU64};
+use crate::sync::{AcqRel, Acquire, AtomicU64, PAIR_LOAD, PAIR_WRITE, Plant, planted, store_load_fence};
 
 /// Buckets. Epochs that share one cost a look at each other's tags, nothing else.
 pub(crate) const BUCKETS: usize = 4;
@@ -66,7 +66,8 @@ impl<'m> Retiring<'m> {
     /// Put the blocks of `mask` in `word` into the bucket of `epoch`. Returns those whose bit was set already.
     pub(crate) fn push(&self, epoch: Epoch, word: usize, mask: u64) -> u64 {
         let which = Self::bucket_of(epoch);
-        self.counts.at(which).fetch_add(mask.count_ones() as u64, AcqRel);
+        // O20 write: before the second look in `Pool::let_go`.
+        self.counts.at(which).fetch_add(mask.count_ones() as u64, PAIR_WRITE);
         let twice = self.bucket(which).put(word, mask);
         if twice != 0 {
             self.counts.at(which).fetch_sub(twice.count_ones() as u64, AcqRel);
@@ -100,6 +101,15 @@ impl<'m> Retiring<'m> {
             bucket.tidy(word);
             word = bucket.next(word + 1)?;
         }
+    }
+
+    /// Whether nothing waits, as far as anybody can tell who comes after a completion.
+    pub(crate) fn is_empty(&self) -> bool {
+        if !planted(Plant::NoFullFence) {
+            store_load_fence();
+        }
+        // O20 load: after the completion's write of the tail.
+        (0..BUCKETS).all(|which| self.counts.at(which).load(PAIR_LOAD) == 0)
     }
 
     /// All blocks that wait.

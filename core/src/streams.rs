@@ -30,7 +30,7 @@ use crate::answer::{Argument, Refusal};
 use crate::arena::{Arena, Carve, Cells, Span};
 use crate::config::PoolConfig;
 use crate::ids::{Epoch, Stream, StreamSet};
-use crate::sync::{AcqRel, Acquire, AtomicU64, Plant, Relaxed, Release, planted, point};
+use crate::sync::{AcqRel, Acquire, AtomicU64, PAIR_WRITE, Plant, Relaxed, Release, planted, point};
 use core::num::NonZeroU64;
 
 /// Cells of one stream: `head` (submitted, shifted by one; bit 0: a submitter is at work), `tail` (completed),
@@ -133,7 +133,8 @@ impl<'m> Streams<'m> {
             let seen = self.outstanding(stream.0);
             let position = self.position_of(stream.0, &seen, epoch).ok_or(Refusal::Stale)?;
             // O3 release, pairs with O3 acquire in `outstanding`: what the device finished is seen by who reuses a block.
-            if tail.compare_exchange(seen.tail, position + 1, AcqRel, Relaxed).is_ok() {
+            // O20 write: before the look at the buckets in `Pool::reclaim`.
+            if tail.compare_exchange(seen.tail, position + 1, PAIR_WRITE, Relaxed).is_ok() {
                 point("complete: recorded");
                 return Ok(());
             }
@@ -146,7 +147,8 @@ impl<'m> Streams<'m> {
         let tail = self.cell(stream.0, TAIL);
         loop {
             let seen = self.outstanding(stream.0);
-            if tail.compare_exchange(seen.tail, seen.head, AcqRel, Relaxed).is_ok() {
+            // O20 write, as above.
+            if tail.compare_exchange(seen.tail, seen.head, PAIR_WRITE, Relaxed).is_ok() {
                 return Ok(seen.head - seen.tail);
             }
         }
@@ -169,8 +171,11 @@ impl<'m> Streams<'m> {
         for stream in 0..self.count {
             reached = reached.min(self.oldest(stream).wrapping_sub(1));
         }
-        let before = self.frontier.fetch_max(reached, AcqRel);
-        Epoch(before.max(reached))
+        let before = self.frontier.load(Acquire);
+        if reached <= before {
+            return Epoch(before);
+        }
+        Epoch(self.frontier.fetch_max(reached, AcqRel).max(reached))
     }
 
     /// The tag of blocks that the streams of `set` may still touch: the newest epoch outstanding there; `NONE` if none.

@@ -7,7 +7,14 @@ pub(crate) use core::sync::atomic::{AtomicU32, AtomicU64};
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64};
 
+use core::sync::atomic::Ordering;
 pub(crate) use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+/// The two accesses of a Dekker side: a read-modify-write, then a load. `SeqCst` natively; loom takes that for `AcqRel`, and
+/// gets [`store_load_fence`] between them.
+pub(crate) const PAIR_WRITE: Ordering = if cfg!(loom) { Ordering::AcqRel } else { Ordering::SeqCst };
+/// See [`PAIR_WRITE`].
+pub(crate) const PAIR_LOAD: Ordering = if cfg!(loom) { Ordering::Acquire } else { Ordering::SeqCst };
 
 /// The store-load half of Dekker's pattern. Natively the pair is a `SeqCst` read-modify-write followed by a `SeqCst`
 /// load and needs nothing between them. loom takes `SeqCst` accesses for `AcqRel`, but knows the fence.
@@ -69,6 +76,8 @@ pub(crate) enum Plant {
     QuotaInTwoSteps,
     /// Retiring and completing do not agree on an order: each may miss the other.
     NoFullFence,
+    /// A batch and a single driver do not agree on an order: each may miss the other.
+    NoBatchFence,
     /// An epoch is stamped without having been announced.
     NoAnnouncement,
     /// A reclaimer empties a whole bucket before it frees the first block.

@@ -7,7 +7,7 @@ use crate::answer::{Argument, Refusal};
 use crate::calls::Advanced;
 use crate::ids::{Account, Sequence};
 use crate::ledger::Into;
-use crate::purse::Denied;
+use crate::purse::{self, Denied};
 use crate::sequence::{Driver, Event, Extent};
 use crate::sync::{Plant, planted, point};
 
@@ -55,6 +55,17 @@ impl Pool<'_> {
             return Err(Refusal::invalid(Argument::Tokens));
         }
         let driver = self.sequences.drive(sequence, Event::Use)?;
+        self.advance_driven(&driver, tokens, growth)
+    }
+
+    /// The same, for who drives the sequence already.
+    #[inline(always)]
+    pub(super) fn advance_driven(
+        &self,
+        driver: &Driver<'_>,
+        tokens: u32,
+        growth: Option<u32>,
+    ) -> Result<Advanced, Refusal> {
         let mut extent = driver.record.extent();
         extent.tokens = extent.tokens.checked_add(tokens).ok_or(Refusal::invalid(Argument::Tokens))?;
         if u64::from(extent.tokens) <= u64::from(extent.held) * u64::from(self.block_tokens.get()) {
@@ -62,7 +73,7 @@ impl Pool<'_> {
             return Ok(Advanced { taken: 0, held: extent.held });
         }
         let need = self.blocks_for(extent.tokens).saturating_sub(extent.held);
-        self.grow(&driver, extent, need, growth)
+        self.grow(driver, extent, need, growth)
     }
 
     /// Take `need` blocks, and then let the sequence have `extent.tokens` tokens. The charge comes first (I2).
@@ -109,45 +120,41 @@ impl Pool<'_> {
             self.ledger.materialize(need);
             return Ok(());
         }
-        let denied = match driver.record.purse().debit(driver.generation, need) {
-            Ok(()) => {
-                point("advance: debited");
-                self.ledger.materialize(need);
-                return Ok(());
+        match (driver.record.purse().load(driver.generation), growth) {
+            (purse::State::Open(balance), Some(watermark)) if balance < need => {
+                self.commit_growing(driver, held, balance, need - balance, watermark)
             }
-            Err(denied) => denied,
-        };
-        match (denied, growth) {
-            (Denied::Short(missing), Some(watermark)) => self.commit_growing(driver, held, need, missing, watermark),
-            _ => Err(own_denied(denied)),
+            _ => self.commit_promised(driver, need),
         }
     }
 
-    /// `missing` of the `need` blocks are not promised: admit them straight into A, then take the rest from the balance.
+    /// `count` blocks out of the sequence's own account.
+    #[inline]
+    fn commit_promised(&self, driver: &Driver<'_>, count: u32) -> Result<(), Refusal> {
+        driver.record.purse().debit(driver.generation, count).map_err(own_denied)?;
+        point("advance: debited");
+        self.ledger.materialize(count);
+        Ok(())
+    }
+
+    /// `missing` blocks are not promised: admit them straight into A, then take the `promised` rest from the balance.
     fn commit_growing(
         &self,
         driver: &Driver<'_>,
         held: u32,
-        need: u32,
+        promised: u32,
         missing: u32,
         watermark: u32,
     ) -> Result<(), Refusal> {
         let group = self.group_of(driver);
-        self.check_ceiling(group, u64::from(held) + u64::from(need))?;
+        self.check_ceiling(group, u64::from(held) + u64::from(promised) + u64::from(missing))?;
         self.charge(group, missing, watermark, Into::Committed)?;
         point("advance: grown");
-        let promised = need - missing;
-        // Only the driver lowers the balance, but for a cancellation, which closes it.
-        match driver.record.purse().debit(driver.generation, promised) {
-            Ok(()) => {
-                self.ledger.materialize(promised);
-                Ok(())
-            }
-            Err(denied) => {
-                self.release(group, missing, 0);
-                Err(own_denied(denied))
-            }
+        if promised == 0 {
+            return Ok(());
         }
+        // Only the driver lowers the balance, but for a cancellation, which closes it.
+        self.commit_promised(driver, promised).inspect_err(|_| self.release(group, missing, 0))
     }
 
     /// Take `need` out of a shared account. What it lacks may be pending: blocks of its sequences that are retiring.

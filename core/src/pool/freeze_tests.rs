@@ -3,7 +3,7 @@
 
 use crate::answer::Refusal;
 use crate::arena::Line;
-use crate::calls::Admission;
+use crate::calls::{Admission, Step};
 use crate::config::PoolConfig;
 use crate::ids::{Account, Group, Stream, StreamSet};
 use crate::pool::{Pool, entries, lines};
@@ -58,7 +58,9 @@ fn its_round(pool: &Pool<'_>) -> Result<(), Refusal> {
     let admission = Admission { streams: StreamSet::one(ITS), group: Group(1), ..Admission::full(3, 3) };
     let (first, second) = (pool.open()?, pool.open()?);
     pool.admit(first, &admission)?;
-    pool.advance(first, 3)?;
+    let (mut answers, mut changed) = ([0], [0]);
+    let batch = pool.advance_many(&[Step { sequence: first, tokens: 3 }], &mut answers, &mut changed)?;
+    assert_eq!(batch.advanced, 1);
     pool.advance_growing(first, 4, 0)?;
     let epoch = pool.submit(ITS)?;
     pool.preempt(first)?;
@@ -88,7 +90,9 @@ fn my_round(pool: &Pool<'_>) -> Result<(), Refusal> {
     pool.admit(sequence, &admission)?;
     pool.advance(sequence, rest / 2)?;
     for _ in 0..rest / 2 {
-        pool.advance(sequence, 1)?;
+        let (mut answers, mut changed) = ([0], [0]);
+        let batch = pool.advance_many(&[Step { sequence, tokens: 1 }], &mut answers, &mut changed)?;
+        assert_eq!(batch.taken, 1, "whoever else is in the middle of a batch");
     }
     let epoch = pool.submit(MINE)?;
     pool.end(sequence)?;

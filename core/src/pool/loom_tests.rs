@@ -3,7 +3,7 @@
 
 use crate::answer::Refusal;
 use crate::arena::Line;
-use crate::calls::{Admission, Promise};
+use crate::calls::{Admission, Promise, Step};
 use crate::config::PoolConfig;
 use crate::ids::{Group, Sequence, Stream};
 use crate::pool::{Pool, entries, lines};
@@ -262,6 +262,49 @@ fn i8_close_account_against_admit() {
         let admitted = pool.admit(sequence, &Admission { account, ..Admission::full(1, 0) }).map(drop);
         let closed = closer.join().expect("no panic");
         assert!(matches!((admitted, closed), (Ok(()), Err(Refusal::Busy)) | (Err(Refusal::Stale), Ok(()))));
+        at_rest(&pool);
+    });
+}
+
+/// A batch and a single driver meet at one sequence: one of them gets it, or neither; never both.
+#[test]
+fn batch_against_driver() {
+    holds_and_notices(3, &[Plant::NoBatchFence], || {
+        let pool = pool(&config(2));
+        let sequence = promised(&pool, 2);
+        let other = thread::spawn(move || match pool.advance(sequence, 1) {
+            Ok(_) => 1,
+            Err(refusal) => {
+                assert_eq!(refusal, Refusal::Busy);
+                0
+            }
+        });
+        let (mut answers, mut changed) = ([9], [9]);
+        let batch = pool.advance_many(&[Step { sequence, tokens: 1 }], &mut answers, &mut changed);
+        let mine = batch.expect("the arrays are long enough").advanced;
+        assert!(mine == 1 || answers == [Refusal::Busy.code()]);
+        let tokens = mine + other.join().expect("no panic");
+        let now = pool.sequence_snapshot(sequence).expect("open");
+        assert_eq!((now.tokens, now.held, now.promised), (tokens, tokens, 2 - tokens));
+        at_rest(&pool);
+    });
+}
+
+/// Two batches meet at one sequence: the second goes row by row.
+#[test]
+fn batch_against_batch() {
+    holds_and_notices(2, &[], || {
+        let pool = pool(&config(2));
+        let sequence = promised(&pool, 2);
+        let advance = move || {
+            let (mut answers, mut changed) = ([9], [9]);
+            let batch = pool.advance_many(&[Step { sequence, tokens: 1 }], &mut answers, &mut changed);
+            batch.expect("the arrays are long enough").advanced
+        };
+        let other = thread::spawn(advance);
+        let tokens = advance() + other.join().expect("no panic");
+        let now = pool.sequence_snapshot(sequence).expect("open");
+        assert_eq!((now.tokens, now.held), (tokens, tokens));
         at_rest(&pool);
     });
 }

@@ -28,6 +28,9 @@ impl Pool<'_> {
     ///
     /// Threads: any; two reclaimers share the work. Progress: lock-free. Cost: O(words of retiring blocks).
     pub fn reclaim(&self, blocks_max: u32) -> u32 {
+        if self.retiring.is_empty() {
+            return 0;
+        }
         // O20, pairs with O20 in `let_go`: what completed is written before the buckets are read.
         full_fence();
         self.streams.frontier();

@@ -4,6 +4,17 @@
 //! The driver's word: generation 48 | unused 7 | busy 1 | state 8. A driver sets *busy* with a compare-exchange (O7
 //! acquire) and stores the word without it when it is done (O7 release), so what one driver left the next one finds.
 //! 2^48 uses of one slot at 10,000 a second are 892 years.
+//!
+//! A batch (`batch.rs`) drives many sequences and would pay a compare-exchange for each. It *marks* them instead with
+//! plain stores, then one fence for all, then looks whether somebody else drives them; a single driver sets *busy* and
+//! then looks for a mark. Both may see each other and answer `BUSY`; that both miss each other the fence excludes (O21):
+//!
+//! ```text
+//!   batch                          single driver
+//!   mark = generation              busy (compare-exchange)
+//!   ── fence ──                    ── the exchange is one ──
+//!   busy? then BUSY                mark = my generation? then BUSY
+//! ```
 
 use super::state::{Event, State, next};
 use crate::answer::Refusal;
@@ -11,7 +22,7 @@ use crate::arena::{Arena, Carve, Cell, Cells, Span};
 use crate::ids::{Account, Group, Sequence, StreamSet};
 use crate::purse::{self, Purse};
 use crate::slots::{Slots, SlotsLayout};
-use crate::sync::{Acquire, AtomicU64, Relaxed, Release, point};
+use crate::sync::{Acquire, AtomicU64, PAIR_LOAD, PAIR_WRITE, Relaxed, Release, point, store_load_fence};
 use core::sync::atomic::AtomicU64 as Guarded;
 
 const BUSY: u64 = 1 << 8;
@@ -45,13 +56,14 @@ pub(crate) struct Extent {
 pub(crate) struct Record {
     word: AtomicU64,
     purse: AtomicU64,
-    extent: Guarded,
+    extent: AtomicU64,
     shared: Guarded,
     /// group 32 | which of two rows 32.
     place: Guarded,
     streams: Guarded,
     row_version: Guarded,
-    unused: Guarded,
+    /// The generation that a batch drives; 0: none.
+    mark: AtomicU64,
 }
 
 // SAFETY: all fields are atomic integers, so the record is `Sync` and has no invalid bit pattern; it is aligned to a
@@ -61,12 +73,12 @@ unsafe impl Cell for Record {
         Record {
             word: AtomicU64::new(0),
             purse: AtomicU64::new(0),
-            extent: Guarded::new(0),
+            extent: AtomicU64::new(0),
             shared: Guarded::new(0),
             place: Guarded::new(0),
             streams: Guarded::new(0),
             row_version: Guarded::new(0),
-            unused: Guarded::new(0),
+            mark: AtomicU64::new(0),
         }
     }
 }
@@ -114,6 +126,30 @@ impl Record {
         }
     }
 
+    /// Add tokens to a sequence that this batch has marked, if nothing but its length changes: it is admitted, nobody else
+    /// drives it, it is not cancelled, and it holds the slots. False: nothing happened, and the long way says why.
+    #[inline(always)]
+    pub(crate) fn put_into_slots(&self, generation: u64, tokens: u32, block_tokens: u32) -> bool {
+        // O7 acquire, pairs with O7 release in `Driver::drop`. One comparison for generation, state and busy bit.
+        if self.word.load(Acquire) != pack(generation, State::Admitted) || self.purse().is_closed() || tokens == 0 {
+            return false;
+        }
+        let extent = self.extent();
+        let tokens = u64::from(extent.tokens) + u64::from(tokens);
+        if tokens > u64::from(extent.held) * u64::from(block_tokens) || tokens > u64::from(u32::MAX) {
+            return false;
+        }
+        self.set_extent(Extent { tokens: tokens as u32, ..extent });
+        true
+    }
+
+    /// The batch that marked this sequence is through with it.
+    #[inline(always)]
+    pub(crate) fn unmark(&self) {
+        // O21 release: a driver that finds no mark finds what the batch did.
+        self.mark.store(0, Release);
+    }
+
     /// Which of its rows is in use: 0 or 1.
     pub(crate) fn turn(&self) -> u32 {
         (self.place.load(Relaxed) >> 32) as u32 & 1
@@ -147,6 +183,7 @@ impl Record {
 pub(crate) struct Layout {
     records: Span<Record>,
     vacant: SlotsLayout,
+    batch_lock: Span<AtomicU64>,
 }
 
 /// All sequences of a pool.
@@ -154,18 +191,24 @@ pub(crate) struct Layout {
 pub(crate) struct Sequences<'m> {
     records: Cells<'m, Record>,
     vacant: Slots<'m>,
+    batch_lock: Cells<'m, AtomicU64>,
     count: u32,
     pool: u32,
 }
 
 impl<'m> Sequences<'m> {
     pub(crate) const fn layout(carve: &mut Carve, count: u32) -> Layout {
-        Layout { records: carve.region(count as usize), vacant: Slots::layout(carve, count) }
+        Layout {
+            records: carve.region(count as usize),
+            vacant: Slots::layout(carve, count),
+            batch_lock: carve.region(1),
+        }
     }
 
     pub(crate) fn view(arena: &mut Arena<'m>, layout: &Layout, count: u32, pool: u32) -> Result<Self, Refusal> {
         let records = arena.cells(layout.records)?;
-        Ok(Sequences { records, vacant: Slots::view(arena, &layout.vacant)?, count, pool })
+        let vacant = Slots::view(arena, &layout.vacant)?;
+        Ok(Sequences { records, vacant, batch_lock: arena.cells(layout.batch_lock)?, count, pool })
     }
 
     /// At init: every slot is vacant, in its first generation.
@@ -224,15 +267,45 @@ impl<'m> Sequences<'m> {
             return Err(Refusal::Stale);
         }
         // O7 acquire, pairs with O7 release in `Driver::drop`. Not in a loop: a failure is another driver's success.
-        if word & BUSY != 0 || record.word.compare_exchange(word, word | BUSY, Acquire, Relaxed).is_err() {
+        if word & BUSY != 0 || record.word.compare_exchange(word, word | BUSY, PAIR_WRITE, Relaxed).is_err() {
             return Err(self.find(sequence).map_or_else(|stale| stale, |_| Refusal::Busy));
         }
-        let driver = Driver { record, slot: sequence.slot, generation: sequence.generation, state };
-        if event != Event::End && record.purse().load(sequence.generation) == purse::State::Closed {
-            return Err(Refusal::Cancelled);
+        let driver = Driver { record, slot: sequence.slot, generation: sequence.generation, state, grip: Grip::Busy };
+        store_load_fence();
+        // O21 load, after the exchange above. Acquire: what a batch left is seen when its mark is gone.
+        if record.mark.load(PAIR_LOAD) == sequence.generation {
+            return Err(Refusal::Busy);
         }
-        next(state, event)?;
+        driver.check(event)?;
         Ok(driver)
+    }
+
+    /// Say that a batch is going to drive this sequence: a plain store, and nothing if the handle is late.
+    #[inline(always)]
+    pub(crate) fn mark(&self, sequence: Sequence) -> Option<&'m Record> {
+        let record = self.find(sequence).ok()?;
+        record.mark.store(sequence.generation, Relaxed);
+        Some(record)
+    }
+
+    /// Drive a sequence that this batch has marked, before its fence.
+    pub(crate) fn drive_marked(&self, sequence: Sequence, event: Event) -> Result<Driver<'m>, Refusal> {
+        let record = self.find(sequence)?;
+        // O7 acquire, pairs with O7 release in `Driver::drop`.
+        let word = record.word.load(Acquire);
+        if word & BUSY != 0 || record.mark.load(Relaxed) != sequence.generation {
+            return Err(Refusal::Busy);
+        }
+        let Sequence { slot, generation, .. } = sequence;
+        let driver = Driver { record, slot, generation, state: state_of(word), grip: Grip::Mark };
+        driver.check(event)?;
+        Ok(driver)
+    }
+
+    /// Become the one batch of this pool. `None` while another is: two batches could not tell whose a mark is.
+    pub(crate) fn lock_batch(&self) -> Option<BatchLock<'m>> {
+        let lock = self.batch_lock.at(0);
+        lock.compare_exchange(0, 1, Acquire, Relaxed).is_ok().then_some(BatchLock(lock))
     }
 
     /// The slot is nobody's again. After the record says so.
@@ -241,15 +314,43 @@ impl<'m> Sequences<'m> {
     }
 }
 
+/// The right to be the one batch of a pool.
+pub(crate) struct BatchLock<'m>(&'m AtomicU64);
+
+impl Drop for BatchLock<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Release);
+    }
+}
+
+/// By what a driver keeps others away.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Grip {
+    /// The busy bit, which it takes out again.
+    Busy,
+    /// The mark of its batch, which the batch takes away.
+    Mark,
+}
+
 /// The right to drive one sequence. Given back when it is dropped, with the state that it then has.
 pub(crate) struct Driver<'m> {
     pub(crate) record: &'m Record,
     pub(crate) slot: u32,
     pub(crate) generation: u64,
     state: State,
+    grip: Grip,
 }
 
 impl Driver<'_> {
+    /// Whether the event may happen: `CANCELLED`, or what the state table says.
+    #[inline(always)]
+    fn check(&self, event: Event) -> Result<State, Refusal> {
+        if event != Event::End && self.record.purse().load(self.generation) == purse::State::Closed {
+            return Err(Refusal::Cancelled);
+        }
+        next(self.state, event)
+    }
+
     /// The event has succeeded.
     pub(crate) fn enter(&mut self, state: State) {
         self.state = state;
@@ -259,6 +360,10 @@ impl Driver<'_> {
 impl Drop for Driver<'_> {
     #[inline(always)]
     fn drop(&mut self) {
+        if self.grip == Grip::Mark {
+            // A batch only advances: the state is what it was.
+            return;
+        }
         // Who ends a sequence also ends the generation: every handle to it is late from here on (I12).
         let generation = self.generation + u64::from(self.state == State::Vacant);
         // O7 release.
