@@ -1,6 +1,7 @@
 //! Tests of the harness as its users see it: the replay against other ways to the same figures, and the command.
 //! One binary, because linking is what takes the time.
 
+mod bench;
 mod command;
 mod published_traces;
 mod random_traces;
