@@ -160,8 +160,15 @@ impl<'a, 'm, 's, S: FnMut(Run)> Search<'a, 'm, 's, S> {
 
     /// Follow the advice of `summary` until `keep` blocks are left to find. `fit` chooses up to so many blocks of a
     /// word, none if the advice was wrong.
-    #[inline(never)]
+    #[inline(always)]
     fn advised(&mut self, summary: &Summary, keep: u32, fit: impl Fn(u64, u32) -> u64) {
+        if !summary.is_bare() {
+            self.follow(summary, keep, fit);
+        }
+    }
+
+    #[inline(never)]
+    fn follow(&mut self, summary: &Summary, keep: u32, fit: impl Fn(u64, u32) -> u64) {
         let mut from = self.word;
         let mut in_vain = 0;
         let mut is_second_round = false;

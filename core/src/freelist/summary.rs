@@ -230,20 +230,31 @@ impl<'m> Summary<'m> {
     fn next_at(&self, level: u32, from: usize) -> Option<usize> {
         let mut word = from >> WORD_SHIFT;
         let mut mask = from_bit(from);
-        let mut advertised = false;
         while word < self.words(level) {
-            let mut shown = self.at(level, word).load(PAIR_LOAD) & mask;
-            if shown == 0 && advertised && self.tidy_at(level + 1, word) {
-                shown = self.at(level, word).load(PAIR_LOAD);
+            let mut all = self.at(level, word).load(PAIR_LOAD);
+            if all == 0 && level != TOP && self.is_advertised(level + 1, word) && self.tidy_at(level + 1, word) {
+                all = self.at(level, word).load(PAIR_LOAD);
             }
-            if shown != 0 {
-                return Some(first_of(word, shown));
+            if all & mask != 0 {
+                return Some(first_of(word, all & mask));
             }
             word = if level == TOP { word + 1 } else { self.next_at(level + 1, word + 1)? };
-            advertised = level != TOP;
             mask = u64::MAX;
         }
         None
+    }
+
+    /// Whether `level` shows word `bit` of the level below.
+    #[inline(always)]
+    fn is_advertised(&self, level: u32, bit: usize) -> bool {
+        self.at(level, bit >> WORD_SHIFT).load(PAIR_LOAD) & mask(bit) != 0
+    }
+
+    /// Whether plainly nothing is shown: one load, where one word stands for everything (up to 2^24 blocks). For advice
+    /// only, which may be missed.
+    #[inline(always)]
+    pub(super) fn is_bare(&self) -> bool {
+        self.top.words == 1 && self.top.cells.at(0).load(Ordering::Relaxed) == 0
     }
 
     /// `bit` of `level` (1 or 2) stands for a word below that was found empty: hide it, look again. Whether something
