@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// `race` holds as the code is, and fails with each of `plants`. Every interleaving with at most `preemptions` switches
-/// that no thread asked for.
-pub(crate) fn holds_and_notices(preemptions: usize, plants: &[Plant], race: fn()) {
+/// that no thread asked for; `None`: every interleaving.
+pub(crate) fn holds_and_notices(preemptions: Option<usize>, plants: &[Plant], race: fn()) {
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     plant(Plant::None);
     check(preemptions, race);
@@ -22,9 +22,9 @@ pub(crate) fn holds_and_notices(preemptions: usize, plants: &[Plant], race: fn()
     }
 }
 
-fn check(preemptions: usize, race: fn()) {
+fn check(preemptions: Option<usize>, race: fn()) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
+    builder.preemption_bound = preemptions;
     // Making a pool is a few hundred steps; a race is a few dozen.
     builder.max_branches = 100_000;
     builder.check(race);

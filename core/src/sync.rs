@@ -10,8 +10,8 @@ pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64};
 use core::sync::atomic::Ordering;
 pub(crate) use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 
-/// The two accesses of a Dekker side: a read-modify-write, then a load. `SeqCst` natively; loom takes that for `AcqRel`, and
-/// gets [`store_load_fence`] between them.
+/// The two accesses of a Dekker side: a read-modify-write, then a load. `SeqCst` natively. loom's `SeqCst` accesses are
+/// neither the standard's nor plain, so there the pair is [`store_load_fence`] between weaker ones, which it knows.
 pub(crate) const PAIR_WRITE: Ordering = if cfg!(loom) { Ordering::AcqRel } else { Ordering::SeqCst };
 /// See [`PAIR_WRITE`].
 pub(crate) const PAIR_LOAD: Ordering = if cfg!(loom) { Ordering::Acquire } else { Ordering::SeqCst };

@@ -19,11 +19,13 @@
 //! *ABA.* The word is the state: a compare-exchange that finds the word as it was read takes bits that are set now,
 //! whatever happened in between, and nothing else was assumed. No tags are needed.
 
-use super::summary::{PAIR_LOAD, PAIR_WRITE, Summary, SummaryLayout, Zones, ZonesLayout};
+use super::summary::{Summary, SummaryLayout, Zones, ZonesLayout};
 use super::word::WORD_SHIFT;
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cells, Span};
-use crate::sync::{AcqRel, Acquire, AtomicU64, Plant, Relaxed, planted, point, store_load_fence};
+use crate::sync::{
+    AcqRel, Acquire, AtomicU64, PAIR_LOAD, PAIR_WRITE, Plant, Relaxed, planted, point, store_load_fence,
+};
 
 /// Where a bit map lies.
 #[derive(Clone, Copy)]

@@ -5,28 +5,12 @@ use super::cursor::Position;
 use super::placement::Search;
 use super::{Bitmap, Cursor, FreeList, Hint};
 use crate::arena::{Arena, Carve, LINE_BYTES, Line};
-use crate::sync::{AcqRel, Acquire, AtomicU64, Plant, Release, plant};
+use crate::race::holds_and_notices;
+use crate::sync::{AcqRel, Acquire, AtomicU64, Plant, Release};
 use loom::thread;
 use std::boxed::Box;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::vec;
-
-/// Plants are switched on for the whole process: one test at a time.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-/// `race` holds as the code is, and fails with each of `plants`.
-fn holds_and_notices(plants: &[Plant], race: fn()) {
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    plant(Plant::None);
-    loom::model(race);
-    for &mistake in plants {
-        plant(mistake);
-        let outcome = catch_unwind(AssertUnwindSafe(|| loom::model(race)));
-        plant(Plant::None);
-        assert!(outcome.is_err(), "{mistake:?} was planted and not noticed");
-    }
-}
 
 fn memory(carve: &Carve) -> &'static mut [Line] {
     Box::leak(vec![Line::ZERO; carve.bytes().div_ceil(LINE_BYTES)].into_boxed_slice())
@@ -68,7 +52,7 @@ fn take(list: &FreeList) -> Option<u32> {
 /// O12: one takes the last bit of a word and puts it back, the other finds the word empty and hides it.
 #[test]
 fn hiding_a_word_against_putting_into_it() {
-    holds_and_notices(&[Plant::NoStoreLoadFence], || {
+    holds_and_notices(None, &[Plant::NoStoreLoadFence], || {
         let map = map(128);
         map.put(1, 1);
         let putter = thread::spawn(move || {
@@ -91,7 +75,7 @@ fn hiding_a_word_against_putting_into_it() {
 #[test]
 fn hiding_a_zone_against_showing_a_word_in_it() {
     const FAR: usize = 64;
-    holds_and_notices(&[Plant::NoStoreLoadFence], || {
+    holds_and_notices(None, &[Plant::NoStoreLoadFence], || {
         let map = map(4096 + 64);
         // Leaves the zone shown and its summary word empty.
         map.put(FAR, 1);
@@ -112,7 +96,7 @@ fn hiding_a_zone_against_showing_a_word_in_it() {
 /// One block is left and two want it.
 #[test]
 fn take_against_take_on_the_last_block() {
-    holds_and_notices(&[Plant::ClaimInTwoSteps], || {
+    holds_and_notices(None, &[Plant::ClaimInTwoSteps], || {
         let list = list(&[SECOND]);
         let takers = [thread::spawn(move || take(&list)), thread::spawn(move || take(&list))];
         let [one, two] = takers.map(|taker| taker.join().unwrap());
@@ -125,7 +109,7 @@ fn take_against_take_on_the_last_block() {
 /// whether it was counted: blocks free and blocks out add up.
 #[test]
 fn double_free_against_take() {
-    holds_and_notices(&[Plant::DoubleFreeUnseen], || {
+    holds_and_notices(None, &[Plant::DoubleFreeUnseen], || {
         let list = list(&[SECOND]);
         let taker = thread::spawn(move || take(&list));
         let giver = thread::spawn(move || give(&list, SECOND));
@@ -139,7 +123,7 @@ fn double_free_against_take() {
 /// Two give back the same block: one of them is told, and there is one block.
 #[test]
 fn double_free_against_double_free() {
-    holds_and_notices(&[Plant::DoubleFreeUnseen], || {
+    holds_and_notices(None, &[Plant::DoubleFreeUnseen], || {
         let list = list(&[]);
         let givers = [thread::spawn(move || give(&list, FIRST)), thread::spawn(move || give(&list, FIRST))];
         assert_eq!(givers.map(|giver| giver.join().unwrap()).iter().sum::<u32>(), 1);
@@ -158,7 +142,7 @@ fn found_in_one_pass(list: &FreeList) -> bool {
 /// never met the thread that gave it back: it sees the first word emptied, and so what the one who emptied it had seen.
 #[test]
 fn a_promised_block_is_found_in_one_pass() {
-    holds_and_notices(&[Plant::RelaxedScan], || {
+    holds_and_notices(None, &[Plant::RelaxedScan], || {
         let list = list(&[FIRST]);
         let headroom = Arc::new(AtomicU64::new(0));
         let raised = headroom.clone();
@@ -181,7 +165,7 @@ fn a_promised_block_is_found_in_one_pass() {
 /// O10: who takes a block sees what its last holder wrote, although they never met.
 #[test]
 fn what_the_last_holder_wrote_is_seen() {
-    holds_and_notices(&[Plant::RelaxedScan], || {
+    holds_and_notices(None, &[Plant::RelaxedScan], || {
         let list = list(&[]);
         let content = Arc::new(loom::cell::UnsafeCell::new(0));
         let written = content.clone();

@@ -29,14 +29,8 @@
 use super::word::WORD_SHIFT;
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cells, LINE_BYTES, Span};
-use crate::sync::{AtomicU64, point, store_load_fence};
+use crate::sync::{AtomicU64, PAIR_LOAD, PAIR_WRITE, point, store_load_fence};
 use core::sync::atomic::Ordering;
-
-/// The two sides of a Dekker pair: a read-modify-write, and a load after it. `SeqCst` natively. loom's `SeqCst` accesses
-/// are neither the standard's nor plain, so there the pair is a fence between weaker accesses, which it knows exactly.
-pub(super) const PAIR_WRITE: Ordering = if cfg!(loom) { Ordering::AcqRel } else { Ordering::SeqCst };
-/// See [`PAIR_WRITE`].
-pub(super) const PAIR_LOAD: Ordering = if cfg!(loom) { Ordering::Acquire } else { Ordering::SeqCst };
 
 /// Words in the line of a zone: room for the lowest level of eight summaries.
 const ZONE_WORDS: usize = LINE_BYTES / size_of::<u64>();

@@ -48,7 +48,7 @@ fn at_rest(pool: &Pool<'_>) {
 /// I1: two admissions meet at the last block.
 #[test]
 fn admit_against_admit_on_the_last_block() {
-    holds_and_notices(3, &[Plant::AdmitInTwoSteps], || {
+    holds_and_notices(Some(3), &[Plant::AdmitInTwoSteps], || {
         let pool = pool(&config(1));
         let [first, second] = [pool.open(), pool.open()].map(|sequence| sequence.expect("a slot"));
         let other = thread::spawn(move || pool.admit(first, &Admission::full(1, 0)).is_ok());
@@ -61,7 +61,7 @@ fn admit_against_admit_on_the_last_block() {
 /// I3: a promise is materialized while another sequence's blocks go back, and a third asks for exactly those.
 #[test]
 fn i3_materialize_against_release() {
-    holds_and_notices(2, &[Plant::WordBeforeBits], || {
+    holds_and_notices(Some(2), &[Plant::WordBeforeBits], || {
         let pool = pool(&config(2));
         let leaver = holding(&pool, 1);
         let taker = promised(&pool, 1);
@@ -78,7 +78,7 @@ fn i3_materialize_against_release() {
 /// I2: a sequence that grows without a promise is charged before it takes; another is admitted meanwhile.
 #[test]
 fn i2_growth_against_admit() {
-    holds_and_notices(2, &[Plant::TakeBeforeWord], || {
+    holds_and_notices(Some(2), &[Plant::TakeBeforeWord], || {
         let pool = pool(&config(2));
         let grower = holding(&pool, 1);
         let asker = pool.open().expect("a slot");
@@ -95,7 +95,7 @@ fn i2_growth_against_admit() {
 /// I8: a sequence is cancelled while its driver takes from the promise.
 #[test]
 fn i8_cancel_against_advance() {
-    holds_and_notices(3, &[Plant::CancelInTwoSteps], || {
+    holds_and_notices(Some(3), &[Plant::CancelInTwoSteps], || {
         let pool = pool(&config(2));
         let sequence = promised(&pool, 2);
         let other = thread::spawn(move || pool.cancel(sequence));
@@ -111,7 +111,7 @@ fn i8_cancel_against_advance() {
 /// I8: a sequence is cancelled while its driver ends it.
 #[test]
 fn i8_cancel_against_end() {
-    holds_and_notices(3, &[Plant::CancelInTwoSteps], || {
+    holds_and_notices(Some(3), &[Plant::CancelInTwoSteps], || {
         let pool = pool(&config(1));
         let sequence = promised(&pool, 1);
         let other = thread::spawn(move || pool.cancel(sequence));
@@ -125,7 +125,7 @@ fn i8_cancel_against_end() {
 /// I5: the last holder leaves while the step that reads the block completes: not free before it is over.
 #[test]
 fn i5_retire_against_complete() {
-    holds_and_notices(2, &[Plant::IgnoreTag], || {
+    holds_and_notices(Some(2), &[Plant::IgnoreTag], || {
         let pool = pool(&config(1));
         let sequence = holding(&pool, 1);
         let step = pool.submit(STREAM).expect("an epoch");
@@ -148,7 +148,7 @@ fn i5_retire_against_complete() {
 /// I5: the bit arrives in a bucket that the completion has drained already; who pushed it looks again.
 #[test]
 fn i5_late_push_into_a_drained_bucket() {
-    holds_and_notices(3, &[Plant::NoSecondLook, Plant::NoFullFence], || {
+    holds_and_notices(Some(3), &[Plant::NoSecondLook, Plant::NoFullFence], || {
         let pool = pool(&config(1));
         let sequence = holding(&pool, 1);
         let step = pool.submit(STREAM).expect("an epoch");
@@ -163,7 +163,7 @@ fn i5_late_push_into_a_drained_bucket() {
 /// I8: a block has one last holder; who comes second is told.
 #[test]
 fn i8_revive_less_retire_twice() {
-    holds_and_notices(3, &[Plant::RetireTwice], || {
+    holds_and_notices(Some(3), &[Plant::RetireTwice], || {
         let pool = pool(&config(1));
         let sequence = holding(&pool, 1);
         let step = pool.submit(STREAM).expect("an epoch");
@@ -185,7 +185,7 @@ fn i8_revive_less_retire_twice() {
 /// I5: a block goes from a bucket to the free list while another sequence takes it from there.
 #[test]
 fn i5_reclaim_against_allocate() {
-    holds_and_notices(2, &[Plant::BitBeforeState], || {
+    holds_and_notices(Some(2), &[Plant::BitBeforeState], || {
         let pool = pool(&config(2));
         let leaver = holding(&pool, 1);
         let step = pool.submit(STREAM).expect("an epoch");
@@ -202,7 +202,7 @@ fn i5_reclaim_against_allocate() {
 /// I5: a block whose time is over is reclaimed by the admission that needs it, or by another reclaimer.
 #[test]
 fn i5_reclaim_against_admit() {
-    holds_and_notices(2, &[], || {
+    holds_and_notices(Some(2), &[], || {
         let pool = pool(&config(1));
         let leaver = holding(&pool, 1);
         let step = pool.submit(STREAM).expect("an epoch");
@@ -221,7 +221,7 @@ fn i5_reclaim_against_admit() {
 /// I5: the frontier is computed while an epoch is being opened: it does not pass it, and never goes back.
 #[test]
 fn i5_frontier_against_submit() {
-    holds_and_notices(3, &[Plant::NoAnnouncement], || {
+    holds_and_notices(Some(3), &[Plant::NoAnnouncement], || {
         let pool = pool(&PoolConfig { streams: 2, ..config(1) });
         let submitter = thread::spawn(move || pool.submit(Stream(1)).expect("an epoch"));
         let seen = pool.frontier();
@@ -235,7 +235,7 @@ fn i5_frontier_against_submit() {
 /// I8: an account is closed while one of its blocks comes back.
 #[test]
 fn i8_close_account_against_credit() {
-    holds_and_notices(2, &[Plant::CancelInTwoSteps], || {
+    holds_and_notices(Some(2), &[Plant::CancelInTwoSteps], || {
         let pool = pool(&PoolConfig { accounts: 1, ..config(2) });
         let account = pool.open_account(Group(0), 2, 0).expect("it fits");
         let sequence = pool.open().expect("a slot");
@@ -254,7 +254,7 @@ fn i8_close_account_against_credit() {
 /// I8: an account is closed while a sequence comes to draw on it.
 #[test]
 fn i8_close_account_against_admit() {
-    holds_and_notices(3, &[], || {
+    holds_and_notices(Some(3), &[], || {
         let pool = pool(&PoolConfig { accounts: 1, ..config(1) });
         let account = pool.open_account(Group(0), 1, 0).expect("it fits");
         let sequence = pool.open().expect("a slot");
@@ -269,7 +269,7 @@ fn i8_close_account_against_admit() {
 /// A batch and a single driver meet at one sequence: one of them gets it, or neither; never both.
 #[test]
 fn batch_against_driver() {
-    holds_and_notices(3, &[Plant::NoBatchFence], || {
+    holds_and_notices(Some(3), &[Plant::NoBatchFence], || {
         let pool = pool(&config(2));
         let sequence = promised(&pool, 2);
         let other = thread::spawn(move || match pool.advance(sequence, 1) {
@@ -293,7 +293,7 @@ fn batch_against_driver() {
 /// Two batches meet at one sequence: the second goes row by row.
 #[test]
 fn batch_against_batch() {
-    holds_and_notices(2, &[], || {
+    holds_and_notices(Some(2), &[], || {
         let pool = pool(&config(2));
         let sequence = promised(&pool, 2);
         let advance = move || {
@@ -312,7 +312,7 @@ fn batch_against_batch() {
 /// I5: two reclaimers share a word.
 #[test]
 fn i5_reclaim_against_reclaim() {
-    holds_and_notices(2, &[], || {
+    holds_and_notices(Some(2), &[], || {
         let pool = pool(&config(2));
         let leaver = holding(&pool, 2);
         let step = pool.submit(STREAM).expect("an epoch");
@@ -328,7 +328,7 @@ fn i5_reclaim_against_reclaim() {
 /// I1: the margin is raised while a request is admitted.
 #[test]
 fn i1_safety_change_against_admit() {
-    holds_and_notices(3, &[Plant::SafetyInTwoSteps], || {
+    holds_and_notices(Some(3), &[Plant::SafetyInTwoSteps], || {
         let pool = pool(&config(2));
         let sequence = pool.open().expect("a slot");
         let other = thread::spawn(move || pool.set_safety(1));
@@ -344,7 +344,7 @@ fn i1_safety_change_against_admit() {
 /// I1: two requests of one group meet at its quota; the pool has room for both.
 #[test]
 fn i1_quota_against_pool() {
-    holds_and_notices(3, &[Plant::QuotaInTwoSteps], || {
+    holds_and_notices(Some(3), &[Plant::QuotaInTwoSteps], || {
         let pool = pool(&config(2));
         pool.set_quota(Group(0), 1).expect("a group");
         let [first, second] = [pool.open(), pool.open()].map(|sequence| sequence.expect("a slot"));
@@ -360,7 +360,7 @@ fn i1_quota_against_pool() {
 /// A reclaimer stops with the blocks of a word in hand, for ever: what is in other words comes back all the same.
 #[test]
 fn i5_stopped_reclaimer() {
-    holds_and_notices(1, &[Plant::ReclaimerHoards], || {
+    holds_and_notices(Some(1), &[Plant::ReclaimerHoards], || {
         // Ids 1 to 63 are in the first word, 64 to 66 in the second.
         let pool = pool(&config(66));
         let leaver = holding(&pool, 66);
