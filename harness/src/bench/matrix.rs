@@ -3,7 +3,7 @@
 
 use super::allocator::{CANDIDATES, Candidate, Side};
 use super::load::{self, Load};
-use super::{Effort, median};
+use super::{Effort, median, transfer};
 use serde::Serialize;
 
 /// N of all loads.
@@ -53,23 +53,27 @@ impl Cell {
     }
 }
 
-/// Measures every cell.
-pub fn measure(effort: &Effort, cores: u32) -> Vec<Cell> {
-    let mut cells = Vec::new();
+/// Measures every cell, and how long a line took from core to core before each round of several threads.
+pub fn measure(effort: &Effort, cores: u32) -> (Vec<Cell>, Vec<f64>) {
+    let (mut cells, mut transfers) = (Vec::new(), Vec::new());
     for threads in THREADS {
         for batch in BATCHES {
             for occupancy in OCCUPANCIES {
-                cells.push(cell(&Load { blocks: BLOCKS, batch, threads, occupancy }, effort, cores));
+                let load = Load { blocks: BLOCKS, batch, threads, occupancy };
+                cells.push(cell(&load, effort, cores, &mut transfers));
             }
         }
     }
-    cells
+    (cells, transfers)
 }
 
-fn cell(load: &Load, effort: &Effort, cores: u32) -> Cell {
+fn cell(load: &Load, effort: &Effort, cores: u32, transfers: &mut Vec<f64>) -> Cell {
     let mut rounds = vec![Vec::new(); CANDIDATES.len()];
     let mut failures = [0; CANDIDATES.len()];
     for _ in 0..effort.rounds {
+        if load.threads > 1 {
+            transfers.push(transfer::measure());
+        }
         for ((candidate, rounds), failures) in CANDIDATES.iter().zip(&mut rounds).zip(&mut failures) {
             (candidate.lend)(load.shape(), &mut |allocator| {
                 let outcome = load::run(allocator, load, effort.slice);

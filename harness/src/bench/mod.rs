@@ -21,6 +21,7 @@ mod random;
 mod step;
 mod table;
 mod trace;
+mod transfer;
 
 pub use allocator::Side;
 pub use goals::Goal;
@@ -66,6 +67,9 @@ pub struct Report {
     pub rounds: u32,
     /// Milliseconds that a candidate was measured in a round.
     pub slice_ms: f64,
+    /// Nanoseconds that a cache line takes from core to core, in the middle round; measured before each round of two
+    /// threads.
+    pub transfer_ns: Option<f64>,
     /// Nanoseconds of one allocation and its release.
     pub allocators: Vec<Cell>,
     /// A scheduler step.
@@ -86,7 +90,9 @@ impl Effort {
 /// Measures. `trace` is the one to replay, and its name. Errors: the replay's.
 pub fn run(effort: &Effort, parts: Parts, trace: Option<(&str, &Trace)>) -> Result<Report, Failure> {
     let machine = Machine::here();
-    let allocators = if parts.allocators { matrix::measure(effort, machine.cores) } else { Vec::new() };
+    let (allocators, transfers) =
+        if parts.allocators { matrix::measure(effort, machine.cores) } else { Default::default() };
+    let transfer_ns = (!transfers.is_empty()).then(|| median(&transfers));
     let step = parts.step.then(|| step::measure(effort.steps));
     let replay = match trace {
         Some((name, trace)) if parts.replay => Some(trace::measure(name, trace, effort.rounds)?),
@@ -94,7 +100,7 @@ pub fn run(effort: &Effort, parts: Parts, trace: Option<(&str, &Trace)>) -> Resu
     };
     let goals = goals::compare(&allocators, step.as_ref(), replay.as_ref());
     let slice_ms = effort.slice.as_secs_f64() * 1e3;
-    Ok(Report { machine, rounds: effort.rounds, slice_ms, allocators, step, replay, goals })
+    Ok(Report { machine, rounds: effort.rounds, slice_ms, transfer_ns, allocators, step, replay, goals })
 }
 
 /// The middle of some figures, the lower one of two; 0 of none.

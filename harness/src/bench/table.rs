@@ -53,6 +53,12 @@ fn allocators(out: &mut String, report: &Report) {
             if threads == 1 { "" } else { "s" },
             grouped(BLOCKS.into())
         );
+        if let Some(ns) = report.transfer_ns.filter(|_| threads > 1) {
+            let _ = writeln!(
+                out,
+                "A cache line took {ns:.0} ns from core to core (median); what is shared waits for that."
+            );
+        }
         let _ = write!(out, "{:NAME_WIDTH$}", "batch, % held");
         for cell in &cells {
             let _ = write!(out, "{:>CELL_WIDTH$}", format!("{}, {} %", cell.batch, cell.occupancy_percent));
