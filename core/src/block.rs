@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn i5_every_way_back_changes_the_version() {
+    fn i7_every_way_back_changes_the_version() {
         let held = Word(0).take().expect("a zeroed word is free");
         assert!(held.is_private());
         assert_ne!(held.give_back().expect("private").version(), held.version());

@@ -7,6 +7,7 @@
 
 mod blocks;
 mod compare;
+mod limits;
 mod observe;
 mod operation;
 mod pool;

@@ -1,0 +1,71 @@
+//! What the model refuses for blocks, and what it says one has to wait for.
+
+use super::blocks::Credit;
+use super::pool::Model;
+use crate::answer::{Refusal, Scope};
+use crate::ids::Group;
+use std::vec::Vec;
+
+impl Model {
+    pub(super) fn ceiling(&self, group: Group, needed: u64) -> Result<(), Refusal> {
+        let room = self.config.blocks - self.safety;
+        let ceiling = room.min(self.config.table_width).min(self.quotas[group.0 as usize]);
+        Self::within(needed, ceiling)
+    }
+
+    pub(super) fn account_fits(&self, group: Group, before: u32, more: u32, watermark: u32) -> Result<(), Refusal> {
+        if more == 0 {
+            return Ok(());
+        }
+        let room = (self.config.blocks - self.safety).min(self.quotas[group.0 as usize]);
+        Self::within(u64::from(before) + u64::from(more), room)?;
+        self.fits(group, more, watermark)
+    }
+
+    pub(super) fn within(needed: u64, ceiling: u32) -> Result<(), Refusal> {
+        if needed <= u64::from(ceiling) {
+            return Ok(());
+        }
+        Err(Refusal::NeverFits { needed: u32::try_from(needed).unwrap_or(u32::MAX), ceiling })
+    }
+
+    pub(super) fn fits(&self, group: Group, count: u32, watermark: u32) -> Result<(), Refusal> {
+        match (self.group_short(group, count), self.pool_short(count, watermark)) {
+            (0, 0) => Ok(()),
+            (0, short_by) => Err(self.refusal(short_by, Scope::Pool, group)),
+            (short_by, _) => Err(self.refusal(short_by, Scope::Group, group)),
+        }
+    }
+
+    pub(super) fn group_short(&self, group: Group, count: u32) -> u32 {
+        (self.group_used(group) + u64::from(count)).saturating_sub(u64::from(self.quotas[group.0 as usize])) as u32
+    }
+
+    pub(super) fn pool_short(&self, count: u32, watermark: u32) -> u32 {
+        let used = self.committed() + self.promised() + self.safety;
+        let wanted = u64::from(used) + u64::from(count) + u64::from(watermark);
+        wanted.saturating_sub(u64::from(self.config.blocks)).min(u64::from(u32::MAX)) as u32
+    }
+
+    pub(super) fn refusal(&self, short_by: u32, scope: Scope, group: Group) -> Refusal {
+        let counts =
+            |credit: Credit, of: Group| self.credited(credit).is_none() && (scope == Scope::Pool || of == group);
+        self.wait_for(short_by, counts).unwrap_or(Refusal::WouldBlock { short_by, scope })
+    }
+
+    pub(super) fn account_refusal(&self, account: usize, generation: u64, short_by: u32) -> Refusal {
+        let counts = |credit: Credit, _| credit == Some((account, generation));
+        let pending = self.retiring().filter(|&(_, credit, group)| counts(credit, group)).count() as u32;
+        self.wait_for(short_by, counts).unwrap_or(Refusal::OverPromise { short_by: short_by.saturating_sub(pending) })
+    }
+
+    /// The first epoch by which enough of the blocks that count are back.
+    pub(super) fn wait_for(&self, short_by: u32, counts: impl Fn(Credit, Group) -> bool) -> Option<Refusal> {
+        let mut epochs: Vec<_> =
+            self.retiring().filter(|&(_, credit, group)| counts(credit, group)).map(|(epoch, ..)| epoch).collect();
+        epochs.sort_unstable();
+        let after = *epochs.get(short_by as usize - 1)?;
+        let reclaimable = epochs.iter().filter(|&&epoch| epoch <= after).count() as u32;
+        Some(Refusal::RetryAfter { after, reclaimable })
+    }
+}
