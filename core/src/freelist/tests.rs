@@ -130,3 +130,15 @@ fn the_public_list_takes_all_or_nothing() {
     assert_eq!(list.give(&mut cursor, &[most[0], BlockId::NULL, BlockId(51)]), Err(GivenTwice { blocks: 3 }));
     assert_eq!(list.count(), 50);
 }
+
+/// Ids that count up past the last 32-bit number, and on from 0: all refused but those that are held.
+#[test]
+fn a_run_of_ids_does_not_wrap() {
+    let mut memory = std::vec![crate::arena::Line::ZERO; FreeBlocks::bytes(50).div_ceil(64)];
+    let list = FreeBlocks::init(&mut memory, 50).expect("the memory is as long as stated");
+    let mut cursor = FreeCursor::default();
+    assert!(list.take(&mut cursor, Hint::Any, &mut [BlockId::NULL; 50]));
+    let ids: std::vec::Vec<BlockId> = (0..24).map(|index| BlockId((u32::MAX - 9).wrapping_add(index))).collect();
+    assert_eq!(list.give(&mut cursor, &ids), Err(GivenTwice { blocks: 11 }));
+    assert_eq!(list.count(), 13);
+}

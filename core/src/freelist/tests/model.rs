@@ -138,3 +138,19 @@ fn tidying_a_word_that_has_bits_shows_it_again() {
     assert!(!map.tidy(100));
     assert_eq!(map.next(0), None);
 }
+
+/// A search that comes by an empty zone says so one level up, and the next one another level up.
+#[test]
+fn a_search_tidies_the_levels_above() {
+    let mut carve = Carve::new();
+    let layout = Bitmap::layout(&mut carve, 200 * 4096);
+    let map = Bitmap::view(&mut Arena::fresh(memory(&carve)), &layout).expect("the memory is as long as stated");
+    for zone in 1..200 {
+        map.put(zone * 64, 1);
+        map.take(zone * 64, |bits| bits);
+        map.tidy(zone * 64);
+    }
+    assert!(!map.shown_for_test().is_bare(), "words are hidden, their zones are not yet");
+    assert_eq!((map.next(0), map.next(0)), (None, None));
+    assert!(map.shown_for_test().is_bare());
+}
