@@ -125,7 +125,7 @@ pub enum Argument {
     Stream = 14,
     /// A token count: 0 where tokens are needed, or more than 2^32 - 1 in all.
     Tokens = 15,
-    /// A block count: 0 where blocks are needed, or above N.
+    /// A block count: 0 where blocks are needed, or a promise below what the prompt needs.
     Count = 16,
     /// The sequence is in no state for this call (not admitted yet, or admitted already).
     Sequence = 17,
@@ -156,10 +156,8 @@ pub enum Argument {
 pub enum Place {
     /// A block table entry is not a block that the sequence can hold.
     Table = 1,
-    /// A block's word is not in the state that its place implies.
-    Block = 2,
     /// The free list does not hold what the ledger says.
-    FreeList = 3,
+    FreeList = 2,
 }
 
 impl fmt::Display for Refusal {

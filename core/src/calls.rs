@@ -89,6 +89,9 @@ pub struct Batch {
     pub changed: u32,
     /// Blocks taken by all rows.
     pub taken: u32,
+    /// When the frontier has reached this epoch, every row that was refused with `RETRY_AFTER` may be tried again; `NONE`
+    /// if none was.
+    pub retry_after: Epoch,
 }
 
 /// What came back from a sequence.

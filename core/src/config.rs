@@ -15,8 +15,7 @@ pub const EPOCHS_MAX: u32 = 1 << 16;
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PoolConfig {
-    /// The number of this pool: in every handle, so that a handle of another pool is `STALE`; and the order in which
-    /// several pools are admitted to.
+    /// The number of this pool: in every handle, so that a handle of another pool is `STALE`.
     pub number: u32,
     /// N: usable blocks, 1 ..= 2^31 − 2. The device memory has one more, the null block, id 0.
     pub blocks: u32,

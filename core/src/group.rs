@@ -67,13 +67,13 @@ impl GroupWord<'_> {
         debug_assert!(before.used >= count, "I10: a group's use never wraps");
     }
 
-    /// Set the quota. Lock-free.
-    pub(crate) fn set_quota(self, quota: u32) {
+    /// Set the quota; what it was before. Lock-free.
+    pub(crate) fn set_quota(self, quota: u32) -> u32 {
         let mut raw = self.0.load(Acquire);
         loop {
-            let next = Use { quota, ..Use::unpack(raw) };
-            match self.0.compare_exchange_weak(raw, next.pack(), AcqRel, Acquire) {
-                Ok(_) => return,
+            let before = Use::unpack(raw);
+            match self.0.compare_exchange_weak(raw, Use { quota, ..before }.pack(), AcqRel, Acquire) {
+                Ok(_) => return before.quota,
                 Err(now) => raw = now,
             }
         }

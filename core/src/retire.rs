@@ -98,8 +98,10 @@ impl<'m> Retiring<'m> {
             if bits != 0 {
                 return Some((word, bits));
             }
-            bucket.tidy(word);
-            word = bucket.next(word + 1)?;
+            // What arrived while it was hidden is looked at again.
+            if !bucket.tidy(word) {
+                word = bucket.next(word + 1)?;
+            }
         }
     }
 

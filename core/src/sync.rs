@@ -154,7 +154,6 @@ pub(crate) fn point(_name: &'static str) {
 #[cfg(all(test, not(loom)))]
 pub(crate) mod freeze {
     use std::cell::Cell;
-    use std::string::String;
     use std::sync::Mutex;
     use std::vec::Vec;
 
@@ -183,11 +182,5 @@ pub(crate) mod freeze {
         loop {
             std::thread::park();
         }
-    }
-
-    /// For messages.
-    #[allow(dead_code, reason = "used when a freeze test fails")]
-    pub(crate) fn seen() -> String {
-        SEEN.lock().map(|seen| seen.join(", ")).unwrap_or_default()
     }
 }

@@ -81,20 +81,29 @@ impl Pool<'_> {
     pub fn draw_safety(&self, sequence: Sequence, blocks: u32) -> Result<(), Refusal> {
         let driver = self.drive_own(sequence, blocks)?;
         let group = self.group_of(&driver);
-        self.group_word(group)
-            .charge(blocks)
-            .map_err(|short_by| Refusal::WouldBlock { short_by, scope: Scope::Group })?;
-        let safety = self.counter(Counter::Safety);
-        let drawn = safety.fetch_update(AcqRel, Acquire, |now| now.checked_sub(u64::from(blocks)));
-        if let Err(now) = drawn {
-            self.group_word(group).release(blocks);
-            return Err(Refusal::WouldBlock { short_by: blocks - now as u32, scope: Scope::Pool });
+        let word = self.group_word(group);
+        let short = |short_by, scope| Refusal::WouldBlock { short_by, scope };
+        // As in `try_charge`: who asks for what is plainly not there charges nobody while he is refused.
+        match (word.load().short_by(blocks), blocks.saturating_sub(self.safety())) {
+            (0, 0) => {}
+            (0, short_by) => return Err(short(short_by, Scope::Pool)),
+            (short_by, _) => return Err(short(short_by, Scope::Group)),
         }
+        word.charge(blocks).map_err(|short_by| short(short_by, Scope::Group))?;
+        point("draw: group charged");
+        let safety = self.counter(Counter::Safety);
+        if let Err(now) = safety.fetch_update(AcqRel, Acquire, |now| now.checked_sub(u64::from(blocks))) {
+            word.release(blocks);
+            self.returned();
+            return Err(short(blocks.saturating_sub(now as u32), Scope::Pool));
+        }
+        point("draw: out of the margin");
         if driver.record.purse().credit(driver.generation, blocks) {
             return Ok(());
         }
         safety.fetch_add(u64::from(blocks), AcqRel);
-        self.group_word(group).release(blocks);
+        word.release(blocks);
+        self.returned();
         Err(Refusal::Cancelled)
     }
 
@@ -145,6 +154,7 @@ impl Pool<'_> {
     /// The promise has been made to the shared account; the sequence may draw on it.
     fn draw_on_shared(&self, driver: &Driver<'_>, request: &Request, turn: u32) -> Result<u32, Refusal> {
         let group = self.accounts.attach(request.account)?;
+        point("admit: attached");
         let total = self.accounts.total(request.account.slot);
         let ceiling = total.min(self.table.width);
         let refusal = if group != request.group {

@@ -82,7 +82,7 @@ impl Pool<'_> {
             let word = self.blocks.word(id);
             let in_list = self.free.is_free(id);
             match word.kind() {
-                Some(Kind::Free) => words.free += u64::from(in_list),
+                Some(Kind::Free) => words.free += 1,
                 Some(Kind::Held) => {
                     words.held += 1;
                     words.held_ids = words.held_ids.wrapping_add(mix(id));

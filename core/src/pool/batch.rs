@@ -14,7 +14,7 @@ const ROWS: usize = 64;
 impl Pool<'_> {
     /// `advance` each row of `steps`. A row that is refused does not keep the next from advancing.
     ///
-    /// `answers[i]` gets the number of row i's answer (0 is OK; `advance` on the row alone says the details again).
+    /// `answers[i]` gets the number of row i's answer (0 is OK). Epochs to wait for come as one, `Batch::retry_after`.
     /// `changed` gets the slots of the sequences whose table row changed, in order, the first `Batch::changed` entries.
     /// Both must be at least as long as `steps`.
     ///
@@ -98,6 +98,9 @@ impl Sum<'_> {
             }
             Err(refusal) => {
                 self.batch.refused += 1;
+                if let Refusal::RetryAfter { after, .. } = refusal {
+                    self.batch.retry_after = self.batch.retry_after.max(after);
+                }
                 refusal.code()
             }
         }

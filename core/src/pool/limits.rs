@@ -40,9 +40,7 @@ impl Pool<'_> {
     /// Errors: `INVALID(Group)`. Threads: any. Lock-free. Cost: O(1).
     pub fn set_quota(&self, group: Group, blocks: u32) -> Result<(), Refusal> {
         self.check_group(group)?;
-        let before = self.group_word(group).load().quota;
-        self.group_word(group).set_quota(blocks);
-        if blocks > before {
+        if blocks > self.group_word(group).set_quota(blocks) {
             self.returned();
         }
         Ok(())

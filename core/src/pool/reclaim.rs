@@ -23,8 +23,7 @@ struct Memo {
 }
 
 impl Pool<'_> {
-    /// Free up to `blocks_max` retiring blocks whose work is over (by whole words of up to 64 at the end); how many it
-    /// was. `complete` does this itself, and so does a call that needs blocks.
+    /// Free up to `blocks_max` retiring blocks whose work is over; how many it was. `complete` does this itself, and so does a call that needs blocks.
     ///
     /// Threads: any; two reclaimers share the work. Progress: lock-free. Cost: O(words of retiring blocks).
     pub fn reclaim(&self, blocks_max: u32) -> u32 {
@@ -55,20 +54,24 @@ impl Pool<'_> {
         let (mut freed, mut from) = (0, 0);
         while freed < blocks_max {
             let Some((word, bits)) = self.retiring.next(bucket, from) else { break };
-            freed += self.reclaim_word(bucket, word, bits);
+            freed = freed.saturating_add(self.reclaim_word(bucket, word, bits, blocks_max - freed));
             from = word + 1;
         }
         freed
     }
 
     /// The blocks of one word of a bucket. At most these 64 are ever in the hands of one reclaimer.
-    fn reclaim_word(&self, bucket: usize, word: usize, bits: u64) -> u32 {
+    fn reclaim_word(&self, bucket: usize, word: usize, bits: u64, blocks_max: u32) -> u32 {
         let mut memo = Memo { epoch: Epoch::NONE, streams: StreamSet(0), over: true };
-        let mut wanted = 0;
+        let (mut wanted, mut wanted_count) = (0, 0);
         for bit in Bits(bits) {
+            if wanted_count == blocks_max {
+                break;
+            }
             // Not trusted, but worth a look: what plainly waits is left where it is.
             if self.is_over(&self.blocks.tag((word * 64) as u32 + bit), &mut memo) {
                 wanted |= 1 << bit;
+                wanted_count += 1;
             }
         }
         if wanted == 0 {
