@@ -80,7 +80,8 @@ pub struct Args {
     #[arg(long, value_name = "TOKENS")]
     ids_block_tokens: Option<NonZeroU32>,
 
-    /// Check every invariant in every step (slow), and skip no step; exit code 1 if one does not hold
+    /// After admission, growth and ends of every step, compare the pool's counts, words, rows and promises with one
+    /// another (`Pool::validate`: I1, I2, I4, I8, I10) and with the replay's own; skips no step, and is slow
     #[arg(long)]
     audit: bool,
 

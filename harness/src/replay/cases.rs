@@ -31,11 +31,14 @@ pub fn replay_all(
     if threads <= 1 || settings.len() <= 1 {
         work();
     } else {
-        std::thread::scope(|scope| (0..threads.min(settings.len())).for_each(|_| drop(scope.spawn(work))));
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads.min(settings.len())).map(|_| scope.spawn(work)).collect();
+            // One that dies leaves its case without a result, which is a failure of that case; the others go on.
+            workers.into_iter().for_each(|worker| drop(worker.join()));
+        });
     }
-    let unfinished = || Err(Failure::Settings("a replay thread was stopped".to_string()));
     let inner = |cell: Mutex<Option<_>>| cell.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    results.into_iter().map(|cell| inner(cell).unwrap_or_else(unfinished)).collect()
+    results.into_iter().map(|cell| inner(cell).unwrap_or(Err(Failure::Died))).collect()
 }
 
 fn best_of(mut prepared: Prepared, runs: u32, through: &AtomicU64) -> Result<Replayed, Failure> {

@@ -5,6 +5,8 @@
 //! block or makes his last token), or a look at the queue after something came back. In the steps between, every
 //! sequence makes a token in a slot that it holds already, so their counts are those of the step before, multiplied.
 //! The audit visits every step and gives every sequence its turn, through the same code, and must count the same.
+//!
+//! The phases, the policies and the counters are those of `harness/RULES.md`.
 
 use super::audit::Audit;
 use super::calendar::{Calendar, Turn};
@@ -103,12 +105,13 @@ impl<'a> Engine<'a> {
     /// Runs until nothing runs, waits or is to arrive.
     pub(super) fn run(&mut self) -> Result<Counters, Failure> {
         while let Some(step) = self.next_step() {
-            self.pass_over(step);
+            self.pass_over(step)?;
             self.now = step;
             self.arrivals();
             self.admissions()?;
+            self.check()?;
             self.decode()?;
-            self.measure();
+            self.measure()?;
             self.check()?;
             self.completions()?;
             self.check()?;
@@ -139,12 +142,12 @@ impl<'a> Engine<'a> {
 
     /// Counts the steps between the last one visited and `step`.
     #[inline]
-    fn pass_over(&mut self, step: u64) {
+    fn pass_over(&mut self, step: u64) -> Result<(), Failure> {
         if self.is_idle() || step == self.now + 1 {
-            return;
+            return Ok(());
         }
         let steps = step - self.now - 1;
-        let (used, committed) = self.in_pool();
+        let (used, committed) = self.in_pool()?;
         let running = self.roster.len();
         let counters = &mut self.counters;
         counters.busy_steps += steps;
@@ -154,20 +157,28 @@ impl<'a> Engine<'a> {
         // One more token each in the first of them, two in the second, and so on.
         counters.sum_tokens += self.mirror.tokens * steps + running * (steps * (steps + 1) / 2);
         self.mirror.tokens += running * steps;
+        Ok(())
     }
 
-    /// A and A + R, from the pool's own word.
+    /// A and A + R, from the pool's own word, which must say what the replay has counted.
     #[inline]
-    fn in_pool(&self) -> (u64, u64) {
+    fn in_pool(&self) -> Result<(u64, u64), Failure> {
         let counts = self.pool.counts();
-        let promised = counts.promised_and_safety - self.ledger_safety;
-        debug_assert_eq!((self.mirror.held, self.mirror.promised), (counts.committed.into(), promised.into()));
-        (u64::from(counts.committed), u64::from(counts.committed + promised))
+        let (held, spoken) = (u64::from(counts.committed), u64::from(counts.promised_and_safety));
+        let safety = u64::from(self.ledger_safety);
+        if (held, spoken) != (self.mirror.held, self.mirror.promised + safety) {
+            return Err(self.differs(format!(
+                "A and R + S: {held} and {spoken} in the pool, {} and {} in the replay",
+                self.mirror.held,
+                self.mirror.promised + safety
+            )));
+        }
+        Ok((held, held + spoken - safety))
     }
 
     #[inline]
-    fn measure(&mut self) {
-        let (used, committed) = self.in_pool();
+    fn measure(&mut self) -> Result<(), Failure> {
+        let (used, committed) = self.in_pool()?;
         let running = self.roster.len();
         let counters = &mut self.counters;
         counters.busy_steps += 1;
@@ -179,6 +190,7 @@ impl<'a> Engine<'a> {
         counters.peak_used = counters.peak_used.max(used);
         counters.peak_committed = counters.peak_committed.max(committed);
         counters.peak_running = counters.peak_running.max(running);
+        Ok(())
     }
 
     #[inline]
@@ -265,5 +277,40 @@ impl<'a> Engine<'a> {
     /// Ends it: the device is through with it.
     pub(super) fn complete(&self, epoch: Epoch) -> Result<(), Failure> {
         self.answered("complete", self.pool.complete(STREAM, epoch, false)).map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::{Policy, PoolSize};
+    use super::*;
+    use kvledger_core::{Line, entries, lines};
+
+    const DEMANDS: [Demand; 2] =
+        [Demand { arrival_step: 0, prompt: 10, output: 70 }, Demand { arrival_step: 3, prompt: 5, output: 40 }];
+
+    /// A replay, with or without audit, that begins with `mirror` in its books.
+    fn run_from(mirror: Mirror, audit: bool) -> Result<Counters, Failure> {
+        let settings = Settings { block_tokens: 4, audit, ..Settings::new(Policy::Full, PoolSize::Blocks(40), 2, 0) };
+        let config = sizing::config(&DEMANDS, &settings).expect("a pool");
+        let (mut memory, mut table) = (vec![Line::ZERO; lines(&config)], vec![0; entries(&config)]);
+        let pool = Pool::init(&mut memory, &mut table, &config).expect("a pool");
+        let (mut records, through) = ([Record::default(); 2], AtomicU64::new(0));
+        let mut engine = Engine::new(&pool, config.sequences, &DEMANDS, settings, &mut records, &through);
+        engine.mirror = mirror;
+        engine.run()
+    }
+
+    /// The net catches without an audit as well: a replay whose own A or R is off by one stops where it first looks.
+    #[test]
+    fn a_replay_that_counts_otherwise_than_its_pool_stops() {
+        let right = Mirror::default();
+        assert!(run_from(right, false).is_ok_and(|counters| counters.completed == 2));
+        for audit in [false, true] {
+            for wrong in [Mirror { held: 1, ..right }, Mirror { promised: 1, ..right }] {
+                let stopped = run_from(wrong, audit);
+                assert!(matches!(stopped, Err(Failure::Audit { step: 0, .. })), "audit {audit}: {stopped:?}");
+            }
+        }
     }
 }

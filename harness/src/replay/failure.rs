@@ -24,6 +24,8 @@ pub enum Failure {
         /// What differs.
         what: String,
     },
+    /// The thread that replayed it panicked. A bug; what the thread said is on standard error.
+    Died,
 }
 
 impl Failure {
@@ -39,6 +41,7 @@ impl fmt::Display for Failure {
             Failure::Settings(message) => f.write_str(message),
             Failure::Answer { step, call, answer } => write!(f, "step {step}: the pool answered `{answer}` to {call}"),
             Failure::Audit { step, what } => write!(f, "step {step}: {what}"),
+            Failure::Died => f.write_str("the thread that replayed it panicked"),
         }
     }
 }

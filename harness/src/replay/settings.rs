@@ -98,7 +98,7 @@ pub struct Settings {
     pub step_us: u64,
     /// Most sequences that run at once; 0: no limit.
     pub max_running: u32,
-    /// Check every invariant in every step, and skip none.
+    /// Check the pool against itself and against the replay after each phase of every step, and skip none.
     pub audit: bool,
 }
 
