@@ -48,6 +48,7 @@ compile_error!("kvledger needs a 64-bit address space: sizes of pools are comput
 mod accounts;
 mod answer;
 mod arena;
+mod bits;
 mod block;
 mod blocks;
 mod calls;

@@ -3,6 +3,7 @@
 
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve};
+use crate::bits::{bit_at, mask_of, word_of};
 use crate::freelist::{Bitmap, BitmapLayout};
 
 /// Where they lie.
@@ -38,13 +39,13 @@ impl<'m> Slots<'m> {
 
     /// A slot is vacant (again).
     pub(crate) fn put(&self, slot: u32) {
-        self.0.put(slot as usize / 64, 1 << (slot % 64));
+        self.0.put(word_of(slot), mask_of(slot));
     }
 
     fn take_in(&self, word: usize) -> Option<u32> {
         match self.0.take(word, |bits| bits & bits.wrapping_neg()) {
             0 => None,
-            bit => Some((word * 64) as u32 + bit.trailing_zeros()),
+            bit => Some(bit_at(word, bit.trailing_zeros())),
         }
     }
 }

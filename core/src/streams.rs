@@ -28,6 +28,7 @@
 
 use crate::answer::{Argument, Refusal};
 use crate::arena::{Arena, Carve, Cells, Span};
+use crate::bits::Places;
 use crate::config::PoolConfig;
 use crate::ids::{Epoch, Stream, StreamSet};
 use crate::sync::{AcqRel, Acquire, AtomicU64, PAIR_WRITE, Plant, Relaxed, Release, planted, point};
@@ -181,7 +182,7 @@ impl<'m> Streams<'m> {
     /// The tag of blocks that the streams of `set` may still touch: the newest epoch outstanding there; `NONE` if none.
     pub(crate) fn tag(&self, set: StreamSet) -> Epoch {
         let mut newest = 0;
-        for stream in Members(set.0) {
+        for stream in Places(set.0) {
             let seen = self.outstanding(stream);
             if seen.head != seen.tail {
                 newest = newest.max(self.ring(stream, seen.head - 1).load(Acquire));
@@ -192,7 +193,7 @@ impl<'m> Streams<'m> {
 
     /// Whether nothing that the streams of `set` submitted up to `tag` is outstanding.
     pub(crate) fn is_over(&self, tag: Epoch, set: StreamSet) -> bool {
-        tag <= self.frontier_seen() || Members(set.0).all(|stream| self.oldest(stream) > tag.0)
+        tag <= self.frontier_seen() || Places(set.0).all(|stream| self.oldest(stream) > tag.0)
     }
 
     /// The oldest epoch that `stream` has outstanding, or a bound below the one it is opening; `u64::MAX` if none.
@@ -236,21 +237,5 @@ impl<'m> Streams<'m> {
     #[inline(always)]
     fn ring(&self, stream: u32, position: u64) -> &'m AtomicU64 {
         self.rings.at((stream as u64 * self.ring_len.get() + position % self.ring_len) as usize)
-    }
-}
-
-/// The members of a stream set, in order.
-struct Members(u64);
-
-impl Iterator for Members {
-    type Item = u32;
-
-    fn next(&mut self) -> Option<u32> {
-        if self.0 == 0 {
-            return None;
-        }
-        let first = self.0.trailing_zeros();
-        self.0 &= self.0 - 1;
-        Some(first)
     }
 }

@@ -10,15 +10,18 @@
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cells, Span};
 use crate::config::PoolConfig;
-use crate::ids::Epoch;
+use crate::ids::{Epoch, StreamSet};
 use crate::sync::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
+
+/// Cells of one row in flight: epoch and streams.
+const IN_FLIGHT_CELLS: usize = 2;
 
 /// The table and what is known of its rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Table<'m> {
     entries: Cells<'m, AtomicU32>,
-    /// The epoch that reads each row in place; only with two rows.
+    /// The epoch that reads each row in place, and on which streams; only with two rows.
     in_flight: Cells<'m, AtomicU64>,
     pub(crate) width: u32,
     rows: u32,
@@ -26,7 +29,7 @@ pub(crate) struct Table<'m> {
 
 impl<'m> Table<'m> {
     pub(crate) const fn layout(carve: &mut Carve, config: &PoolConfig) -> Span<AtomicU64> {
-        carve.region(if config.rows == 2 { config.sequences as usize * 2 } else { 0 })
+        carve.region(if config.rows == 2 { config.sequences as usize * 2 * IN_FLIGHT_CELLS } else { 0 })
     }
 
     pub(crate) fn view(
@@ -61,15 +64,36 @@ impl<'m> Table<'m> {
         self.entries.part(number as usize * self.width as usize, self.width as usize)
     }
 
-    /// The epoch that reads the row in place; `NONE` if none does.
-    pub(crate) fn in_flight(&self, number: u32) -> Epoch {
-        if self.has_two_rows() { Epoch(self.in_flight.at(number as usize).load(Relaxed)) } else { Epoch::NONE }
+    /// The newest epoch that reads the row in place, and on which streams; `NONE` if none does.
+    pub(crate) fn in_flight(&self, number: u32) -> (Epoch, StreamSet) {
+        if !self.has_two_rows() {
+            return (Epoch::NONE, StreamSet(0));
+        }
+        let [epoch, streams] = self.in_flight_cells(number);
+        (Epoch(epoch.load(Relaxed)), StreamSet(streams.load(Relaxed)))
     }
 
-    /// `epoch` reads the row in place.
-    pub(crate) fn launch(&self, number: u32, epoch: Epoch) {
-        if self.has_two_rows() && epoch > self.in_flight(number) {
-            self.in_flight.at(number as usize).store(epoch.0, Relaxed);
+    /// `epoch` reads the row in place, on one of `streams`.
+    pub(crate) fn launch(&self, number: u32, epoch: Epoch, streams: StreamSet) {
+        let (before, others) = self.in_flight(number);
+        self.set_in_flight(number, before.max(epoch), others.with(streams));
+    }
+
+    /// Nothing reads the row any more.
+    pub(crate) fn land(&self, number: u32) {
+        self.set_in_flight(number, Epoch::NONE, StreamSet(0));
+    }
+
+    fn set_in_flight(&self, number: u32, epoch: Epoch, streams: StreamSet) {
+        if self.has_two_rows() {
+            let cells = self.in_flight_cells(number);
+            cells[0].store(epoch.0, Relaxed);
+            cells[1].store(streams.0, Relaxed);
         }
+    }
+
+    fn in_flight_cells(&self, number: u32) -> [&'m AtomicU64; IN_FLIGHT_CELLS] {
+        let first = number as usize * IN_FLIGHT_CELLS;
+        [self.in_flight.at(first), self.in_flight.at(first + 1)]
     }
 }

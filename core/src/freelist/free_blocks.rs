@@ -1,17 +1,14 @@
 //! The free list by itself, for who keeps count elsewhere: no promises, no tables, no epochs. `bench` measures this
 //! beside other allocators.
 
-use super::gather::Gather;
 use super::runs::Run;
 use super::{Cursor, FreeList, FreeListLayout, Hint};
 use crate::answer::{Argument, Refusal};
 use crate::arena::{Arena, Carve, Line};
+use crate::config::BLOCKS_MAX;
 use crate::ids::BlockId;
 use crate::sync::AtomicU64;
 use core::fmt;
-
-/// The most blocks of a list.
-const BLOCKS_MAX: u32 = (1 << 31) - 2;
 
 /// A lock-free free list of blocks `1 ..= N` in the caller's memory, about 0.141 bytes a block.
 ///
@@ -111,7 +108,7 @@ impl<'m> FreeBlocks<'m> {
         if found == count {
             return true;
         }
-        let mut gather = Gather::new(&self.list);
+        let mut gather = self.list.gather();
         for id in out.iter().take(found as usize) {
             gather.push(id.0);
         }
@@ -127,7 +124,7 @@ impl<'m> FreeBlocks<'m> {
     /// # Errors
     /// [`GivenTwice`]: exactly those ids that were free at that moment, also in a race, and those that are no blocks.
     pub fn give(&self, cursor: &mut FreeCursor, ids: &[BlockId]) -> Result<(), GivenTwice> {
-        let mut gather = Gather::new(&self.list);
+        let mut gather = self.list.gather();
         let mut rest = ids;
         while let Some((run, behind)) = Run::leading(rest) {
             gather.push_run(run);

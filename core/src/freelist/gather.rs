@@ -1,23 +1,23 @@
 //! Returns blocks one id at a time and writes one word at a time: neighbours that come one after the other are given
 //! back together.
 
-use super::FreeList;
 use super::runs::Run;
 use super::word::{Pieces, mask_of, word_of};
 
-/// Blocks on their way back. `finish` must be called: what is still gathered goes back then.
+/// Blocks on their way back to wherever `put` puts the blocks of a word; it returns those that it refused. `finish` must
+/// be called: what is still gathered goes back then.
 #[must_use = "the blocks gathered last go back in `finish`"]
-pub(crate) struct Gather<'a, 'm> {
-    list: &'a FreeList<'m>,
+pub(crate) struct Gather<P: FnMut(usize, u64) -> u64> {
+    put: P,
     word: usize,
     mask: u64,
     refused: u64,
 }
 
-impl<'a, 'm> Gather<'a, 'm> {
+impl<P: FnMut(usize, u64) -> u64> Gather<P> {
     #[inline(always)]
-    pub(crate) fn new(list: &'a FreeList<'m>) -> Gather<'a, 'm> {
-        Gather { list, word: 0, mask: 0, refused: 0 }
+    pub(crate) fn new(put: P) -> Gather<P> {
+        Gather { put, word: 0, mask: 0, refused: 0 }
     }
 
     /// Give back a block.
@@ -49,7 +49,8 @@ impl<'a, 'm> Gather<'a, 'm> {
     #[inline(always)]
     pub(crate) fn flush(&mut self) {
         if self.mask != 0 {
-            self.note_refused(self.list.put_mask(self.word, self.mask));
+            let refused = (self.put)(self.word, self.mask);
+            self.note_refused(refused);
             self.mask = 0;
         }
     }

@@ -150,6 +150,12 @@ impl<'m> FreeList<'m> {
         if planted(Plant::DoubleFreeUnseen) { 0 } else { twice | (mask & !blocks) }
     }
 
+    /// Blocks on their way back to this list.
+    #[inline(always)]
+    pub(crate) fn gather(&self) -> Gather<impl FnMut(usize, u64) -> u64> {
+        Gather::new(|word, mask| self.put_mask(word, mask))
+    }
+
     /// Whether a block is free at this moment.
     pub(crate) fn is_free(&self, id: u32) -> bool {
         let word = word_of(id);

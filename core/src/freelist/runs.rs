@@ -1,6 +1,7 @@
 //! Runs of neighbouring blocks, joined while they are found.
 
 use super::word::{WORD_SHIFT, ones_at};
+use crate::config::BLOCKS_MAX;
 use crate::ids::BlockId;
 
 /// A run of neighbouring blocks: `start ..= start + len - 1`.
@@ -46,7 +47,7 @@ impl Run {
 }
 
 /// No list has a block with this id or a higher one.
-const NO_BLOCK: u32 = 1 << 31;
+const NO_BLOCK: u32 = BLOCKS_MAX + 2;
 
 /// Whether `eight` are the ids from `from` on.
 #[inline(always)]

@@ -47,7 +47,7 @@ fn wild_arguments_do_no_harm() {
         let (word, mask) = (word::word_of(id), word::mask_of(id));
         assert!(!list.is_free(id) && list.put_mask(word, mask) == mask, "{id}");
         assert_eq!(give(&list, id, 1), 1);
-        let mut gather = Gather::new(&list);
+        let mut gather = list.gather();
         gather.push(id);
         assert_eq!(gather.finish(), 1);
     }
@@ -68,7 +68,7 @@ fn a_double_free_is_refused_exactly() {
     assert_eq!(give(&list, held[10], 5), 0);
     let before = list.count();
     // Of ten blocks five are free already, and one is named twice.
-    let mut gather = Gather::new(&list);
+    let mut gather = list.gather();
     held[10..20].iter().chain(&held[15..16]).for_each(|&id| gather.push(id));
     assert_eq!(gather.finish(), 6);
     assert_eq!(list.count(), before + 5);

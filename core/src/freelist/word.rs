@@ -1,22 +1,9 @@
 //! What can be read off one 64-bit word of a bit map: pure functions, no atomics, total for every argument.
 
-/// Bits in a word.
-pub(super) const WORD_BITS: u32 = u64::BITS;
+pub(super) use crate::bits::{WORD_BITS, mask_of, word_of};
 
 /// log2 of [`WORD_BITS`].
 pub(super) const WORD_SHIFT: u32 = 6;
-
-/// The word that holds a bit.
-#[inline(always)]
-pub(super) const fn word_of(bit: u32) -> usize {
-    (bit >> WORD_SHIFT) as usize
-}
-
-/// A bit's place in its word, as a mask.
-#[inline(always)]
-pub(super) const fn mask_of(bit: u32) -> u64 {
-    1 << (bit & (WORD_BITS - 1))
-}
 
 /// The lowest `count` bits set; all of them from 64 on.
 #[inline(always)]

@@ -29,7 +29,7 @@ pub(super) struct Seq {
     pub(super) shared: Credit,
     /// Which row is in use, and until when each is read in place.
     pub(super) turn: usize,
-    pub(super) in_flight: [Epoch; 2],
+    pub(super) in_flight: [(Epoch, StreamSet); 2],
 }
 
 /// A shared account of the model.
@@ -130,6 +130,7 @@ impl Model {
             self.sequences[slot].shared = Some((account, admission.account.generation));
         }
         let seq = &mut self.sequences[slot];
+        seq.in_flight[turn] = Default::default();
         (seq.admitted, seq.group, seq.streams, seq.turn) = (true, Some(group), streams, turn);
         Ok(if admission.account.is_none() { promise } else { 0 })
     }
@@ -399,8 +400,9 @@ impl Model {
         }
         let slot = self.drive(sequence, true)?;
         let seq = &mut self.sequences[slot];
-        let in_flight = &mut seq.in_flight[seq.turn];
-        *in_flight = epoch.max(*in_flight);
+        let (newest, streams) = &mut seq.in_flight[seq.turn];
+        *newest = epoch.max(*newest);
+        *streams = streams.with(seq.streams);
         Ok(())
     }
 
@@ -410,7 +412,7 @@ impl Model {
         if self.config.rows == 1 {
             return Ok(seq.turn);
         }
-        let over = |&turn: &usize| self.time.is_over(seq.in_flight[turn], StreamSet::ALL);
+        let over = |&turn: &usize| self.time.is_over(seq.in_flight[turn].0, seq.in_flight[turn].1);
         [seq.turn, 1 - seq.turn].into_iter().find(over).ok_or(Refusal::Busy)
     }
 

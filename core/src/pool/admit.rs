@@ -56,7 +56,7 @@ impl Pool<'_> {
         let group = self.group_of(&driver);
         let has = driver.record.extent().held as u64 + u64::from(driver.record.purse().balance());
         self.check_ceiling(group, has + u64::from(blocks))?;
-        self.charge(group, blocks, watermark, Into::Promised)?;
+        self.charge(Some(group), blocks, watermark, Into::Promised)?;
         self.credit_own(&driver, group, blocks)
     }
 
@@ -141,10 +141,8 @@ impl Pool<'_> {
         self.check_ceiling(request.group, u64::from(request.peak))?;
         // A promise that could only be made below the watermark is never made either.
         let above = self.config.blocks.saturating_sub(self.safety()).saturating_sub(request.watermark);
-        if request.promise > above {
-            return Err(Refusal::NeverFits { needed: request.promise, ceiling: above });
-        }
-        self.charge(request.group, request.promise, request.watermark, Into::Promised)?;
+        within(u64::from(request.promise), above)?;
+        self.charge(Some(request.group), request.promise, request.watermark, Into::Promised)?;
         point("admit: promised");
         self.settle_in(driver, request, turn);
         self.credit_own(driver, request.group, request.promise)?;
@@ -193,16 +191,13 @@ impl Pool<'_> {
 
     /// `NEVER_FITS`, with the N, S, width and quota of this moment.
     pub(super) fn check_ceiling(&self, group: Group, needed: u64) -> Result<(), Refusal> {
-        let ceiling = self.ceiling(group);
-        if needed <= u64::from(ceiling) {
-            return Ok(());
-        }
-        Err(Refusal::NeverFits { needed: u32::try_from(needed).unwrap_or(u32::MAX), ceiling })
+        within(needed, self.ceiling(group).min(self.table.width))
     }
 
-    /// Charge `count` blocks to a group and to the pool. Reclaims what is over until it has enough or nothing over is
-    /// left; then says what to wait for. Lock-free: each turn of the loop reclaimed a block, or saw an epoch end.
-    pub(super) fn charge(&self, group: Group, count: u32, watermark: u32, into: Into) -> Result<(), Refusal> {
+    /// Charge `count` blocks to a group (or, for the safety margin, to none) and to the pool. Reclaims what is over until
+    /// it has enough or nothing over is left; then says what to wait for. Lock-free: each turn of the loop reclaimed a
+    /// block, or saw an epoch end.
+    pub(super) fn charge(&self, group: Option<Group>, count: u32, watermark: u32, into: Into) -> Result<(), Refusal> {
         loop {
             let (short_by, scope) = match self.try_charge(group, count, watermark, into) {
                 Ok(()) => return Ok(()),
@@ -217,8 +212,12 @@ impl Pool<'_> {
         }
     }
 
+    /// I13: all of it or nothing, so that who waits holds nothing.
     #[inline]
-    fn try_charge(&self, group: Group, count: u32, watermark: u32, into: Into) -> Result<(), (u32, Scope)> {
+    fn try_charge(&self, group: Option<Group>, count: u32, watermark: u32, into: Into) -> Result<(), (u32, Scope)> {
+        let Some(group) = group else {
+            return self.ledger.admit(count, watermark, into).map_err(|short| (short, Scope::Pool));
+        };
         let word = self.group_word(group);
         // Who asks for what is plainly not there charges nobody while he is refused: nobody else is refused for it, and
         // the release number need not change.
@@ -243,4 +242,12 @@ pub(super) fn own_denied(denied: Denied) -> Refusal {
         Denied::Closed => Refusal::Cancelled,
         Denied::Short(short_by) => Refusal::OverPromise { short_by },
     }
+}
+
+/// `NEVER_FITS` unless `needed` blocks are within `ceiling`.
+pub(super) fn within(needed: u64, ceiling: u32) -> Result<(), Refusal> {
+    if needed <= u64::from(ceiling) {
+        return Ok(());
+    }
+    Err(Refusal::NeverFits { needed: u32::try_from(needed).unwrap_or(u32::MAX), ceiling })
 }

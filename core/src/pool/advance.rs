@@ -148,7 +148,7 @@ impl Pool<'_> {
     ) -> Result<(), Refusal> {
         let group = self.group_of(driver);
         self.check_ceiling(group, u64::from(held) + u64::from(promised) + u64::from(missing))?;
-        self.charge(group, missing, watermark, Into::Committed)?;
+        self.charge(Some(group), missing, watermark, Into::Committed)?;
         point("advance: grown");
         if promised == 0 {
             return Ok(());

@@ -27,7 +27,8 @@ const ACCOUNTS: u32 = 4160;
 const ITS_BLOCKS: u32 = 20;
 
 fn pool() -> Pool<'static> {
-    let config = PoolConfig { streams: 2, accounts: ACCOUNTS, groups: 2, ..PoolConfig::new(BLOCKS, 1, 8, BLOCKS) };
+    let config =
+        PoolConfig { streams: 2, accounts: ACCOUNTS, groups: 2, rows: 2, ..PoolConfig::new(BLOCKS, 1, 8, BLOCKS) };
     let memory = vec![Line::ZERO; lines(&config)].leak();
     let table = vec![0; entries(&config)].leak();
     Pool::init(memory, table, &config).expect("a good configuration")
@@ -62,10 +63,19 @@ fn its_round(pool: &Pool<'_>) -> Result<(), Refusal> {
     let batch = pool.advance_many(&[Step { sequence: first, tokens: 3 }], &mut answers, &mut changed)?;
     assert_eq!(batch.advanced, 1);
     pool.advance_growing(first, 4, 0)?;
+    pool.set_safety(2)?;
+    pool.draw_safety(first, 1)?;
+    pool.set_safety(0)?;
+    pool.extend(first, 2, 0)?;
+    pool.shrink(first, 1)?;
+    pool.use_streams(first, StreamSet::one(ITS))?;
     let epoch = pool.submit(ITS)?;
+    pool.launch_row(first, epoch)?;
     pool.preempt(first)?;
     pool.complete(ITS, epoch, false)?;
     let account = pool.open_account(Group(1), 4, 0)?;
+    pool.set_account_total(account, 5)?;
+    pool.set_account_total(account, 3)?;
     pool.admit(second, &Admission { account, output_tokens_max: 0, ..admission })?;
     pool.advance(second, 3)?;
     let epoch = pool.submit(ITS)?;
@@ -95,6 +105,7 @@ fn my_round(pool: &Pool<'_>) -> Result<(), Refusal> {
         assert_eq!(batch.taken, 1, "whoever else is in the middle of a batch");
     }
     let epoch = pool.submit(MINE)?;
+    pool.launch_row(sequence, epoch)?;
     pool.end(sequence)?;
     pool.complete(MINE, epoch, false)?;
     // The frozen one may have all accounts.

@@ -1,10 +1,10 @@
 //! What may be changed at run time: the safety margin and the quotas.
 
 use super::{Counter, Pool};
-use crate::answer::{Argument, Refusal, Scope};
+use crate::answer::{Argument, Refusal};
 use crate::ids::Group;
 use crate::ledger::Into;
-use crate::sync::{AcqRel, Acquire, Plant, planted};
+use crate::sync::{AcqRel, Acquire, Plant, planted, point};
 
 impl Pool<'_> {
     /// Set S. Raising it is an admission of the difference, lowering it a shrink: the same compare-exchange decides, so
@@ -21,11 +21,12 @@ impl Pool<'_> {
             let (raised, lowered) = (blocks.saturating_sub(now as u32), (now as u32).saturating_sub(blocks));
             // Growth: word first. I2 in its form for promises: what S says is always spoken for in the word.
             if raised > 0 && !planted(Plant::SafetyInTwoSteps) {
-                self.charge_pool(raised)?;
+                self.charge(None, raised, 0, Into::Promised)?;
             }
+            point("safety: charged");
             if safety.compare_exchange(now, u64::from(blocks), AcqRel, Acquire).is_ok() {
                 if planted(Plant::SafetyInTwoSteps) {
-                    self.charge_pool(raised)?;
+                    self.charge(None, raised, 0, Into::Promised)?;
                 }
                 self.release_pool(lowered);
                 return Ok(());
@@ -44,22 +45,6 @@ impl Pool<'_> {
             self.returned();
         }
         Ok(())
-    }
-
-    /// A charge that is no group's.
-    fn charge_pool(&self, count: u32) -> Result<(), Refusal> {
-        loop {
-            let short_by = match self.ledger.admit(count, 0, Into::Promised) {
-                Ok(()) => return Ok(()),
-                Err(short_by) => short_by,
-            };
-            if self.reclaim(short_by) > 0 {
-                continue;
-            }
-            if let Some(refusal) = self.refusal(short_by, Scope::Pool, Group(0)) {
-                return Err(refusal);
-            }
-        }
     }
 
     fn release_pool(&self, count: u32) {

@@ -138,9 +138,8 @@ impl<'m> Pool<'m> {
         tokens.div_ceil(self.block_tokens.get())
     }
 
-    /// The most blocks that a sequence of `group` could ever be given: N − S, the table width, the quota.
+    /// The most blocks that `group` could ever be given: N − S, or its quota. A sequence is also bound by its row.
     fn ceiling(&self, group: Group) -> u32 {
-        let room = self.config.blocks - self.safety().min(self.config.blocks);
-        room.min(self.config.table_width).min(self.group_word(group).load().quota)
+        self.config.blocks.saturating_sub(self.safety()).min(self.group_word(group).load().quota)
     }
 }

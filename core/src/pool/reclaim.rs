@@ -2,6 +2,7 @@
 
 use super::Pool;
 use crate::answer::{Refusal, Scope};
+use crate::bits::{Places, bit_at};
 use crate::blocks::{Credit, Tag};
 use crate::ids::{Account, Epoch, Group, StreamSet};
 use crate::purse;
@@ -64,12 +65,12 @@ impl Pool<'_> {
     fn reclaim_word(&self, bucket: usize, word: usize, bits: u64, blocks_max: u32) -> u32 {
         let mut memo = Memo { epoch: Epoch::NONE, streams: StreamSet(0), over: true };
         let (mut wanted, mut wanted_count) = (0, 0);
-        for bit in Bits(bits) {
+        for bit in Places(bits) {
             if wanted_count == blocks_max {
                 break;
             }
             // Not trusted, but worth a look: what plainly waits is left where it is.
-            if self.is_over(&self.blocks.tag((word * 64) as u32 + bit), &mut memo) {
+            if self.is_over(&self.blocks.tag(bit_at(word, bit)), &mut memo) {
                 wanted |= 1 << bit;
                 wanted_count += 1;
             }
@@ -89,8 +90,8 @@ impl Pool<'_> {
         }
         let mut parcel = Parcel { mask: 0, group: Group(0), credit: Credit::NONE };
         let mut freed = 0;
-        for bit in Bits(claimed) {
-            let id = (word * 64) as u32 + bit;
+        for bit in Places(claimed) {
+            let id = bit_at(word, bit);
             if !self.blocks.claim(id) {
                 continue;
             }
@@ -117,8 +118,8 @@ impl Pool<'_> {
         if planted(Plant::BitBeforeState) {
             self.free.put_mask(word, parcel.mask);
         }
-        for bit in Bits(parcel.mask) {
-            self.blocks.free((word * 64) as u32 + bit);
+        for bit in Places(parcel.mask) {
+            self.blocks.free(bit_at(word, bit));
         }
         point("reclaim: blocks are free");
         let count = if planted(Plant::BitBeforeState) {
@@ -159,8 +160,9 @@ impl Pool<'_> {
     }
 
     /// Why a charge is refused that `reclaim` could not help. `None`: an epoch ended meanwhile, try again.
-    pub(super) fn refusal(&self, short_by: u32, scope: Scope, group: Group) -> Option<Refusal> {
-        let survey = self.survey(|tag| self.goes_to_everybody(tag) && (scope == Scope::Pool || tag.group == group));
+    pub(super) fn refusal(&self, short_by: u32, scope: Scope, group: Option<Group>) -> Option<Refusal> {
+        let counts = |tag: &Tag| scope == Scope::Pool || Some(tag.group) == group;
+        let survey = self.survey(|tag| self.goes_to_everybody(tag) && counts(tag));
         self.wait_for(&survey, short_by).unwrap_or(Some(Refusal::WouldBlock { short_by, scope }))
     }
 
@@ -192,8 +194,8 @@ impl Pool<'_> {
         for bucket in 0..BUCKETS {
             let mut from = 0;
             while let Some((word, bits)) = self.retiring.next(bucket, from) {
-                for bit in Bits(bits) {
-                    let tag = self.blocks.tag((word * 64) as u32 + bit);
+                for bit in Places(bits) {
+                    let tag = self.blocks.tag(bit_at(word, bit));
                     if counts(&tag) {
                         survey.add(tag.epoch);
                     }
@@ -202,21 +204,5 @@ impl Pool<'_> {
             }
         }
         survey
-    }
-}
-
-/// The set bits of a word, from the lowest.
-struct Bits(u64);
-
-impl Iterator for Bits {
-    type Item = u32;
-
-    fn next(&mut self) -> Option<u32> {
-        if self.0 == 0 {
-            return None;
-        }
-        let lowest = self.0.trailing_zeros();
-        self.0 &= self.0 - 1;
-        Some(lowest)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Pool;
 use crate::answer::{Argument, Refusal};
-use crate::ids::{Epoch, Sequence, StreamSet};
+use crate::ids::{Epoch, Sequence};
 use crate::sequence::{Driver, Event};
 use crate::sync::Relaxed;
 
@@ -83,7 +83,7 @@ impl Pool<'_> {
     }
 
     /// The work of `epoch` reads the row in place. With two rows a sequence, the row then stays as it is, but for blocks
-    /// that are appended, until the epoch is over. With one row the table is the scheduler's copy, and this is `row`.
+    /// that are appended, until the epoch is over on the sequence's streams. With one row the table is the scheduler's copy, and this is `row`.
     ///
     /// Errors: as `row`; `INVALID(Epoch)` if it was not handed out. Threads: its driver. Cost: O(1).
     pub fn launch_row(&self, sequence: Sequence, epoch: Epoch) -> Result<RowView, Refusal> {
@@ -92,13 +92,14 @@ impl Pool<'_> {
         }
         let driver = self.sequences.drive(sequence, Event::Use)?;
         let view = self.view_of(&driver);
-        self.table.launch(view.row, epoch);
+        self.table.launch(view.row, epoch, driver.record.streams());
         Ok(view)
     }
 
     /// Whether no device reads the row in place.
     pub(super) fn row_is_free(&self, number: u32) -> bool {
-        !self.table.has_two_rows() || self.streams.is_over(self.table.in_flight(number), self.every_stream())
+        let (epoch, streams) = self.table.in_flight(number);
+        self.streams.is_over(epoch, streams)
     }
 
     /// The row that a new admission writes to, emptied: the one in use, or the other one while that is in flight.
@@ -110,6 +111,7 @@ impl Pool<'_> {
         for turn in [turn, 1 - turn] {
             let number = self.table.row_number(driver.slot, turn);
             if self.row_is_free(number) {
+                self.table.land(number);
                 self.empty(number);
                 return Ok(turn);
             }
@@ -125,10 +127,6 @@ impl Pool<'_> {
                 break;
             }
         }
-    }
-
-    fn every_stream(&self) -> StreamSet {
-        self.streams.known(StreamSet::ALL).unwrap_or(StreamSet::ALL)
     }
 
     fn view_of(&self, driver: &Driver<'_>) -> RowView {

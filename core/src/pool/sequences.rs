@@ -2,6 +2,7 @@
 
 use super::{Counter, Pool};
 use crate::answer::{Place, Refusal};
+use crate::arena::Cells;
 use crate::blocks::{Credit, Tag};
 use crate::calls::Released;
 use crate::freelist::Gather;
@@ -9,6 +10,7 @@ use crate::ids::{Epoch, Group, Sequence, StreamSet};
 use crate::purse;
 use crate::sequence::{Driver, Event, Extent, State};
 use crate::sync::{AcqRel, Plant, Relaxed, full_fence, planted, point};
+use core::sync::atomic::AtomicU32;
 
 /// What became of the blocks of a row.
 #[derive(Default)]
@@ -165,47 +167,44 @@ impl Pool<'_> {
 
     fn give_back(&self, driver: &Driver<'_>, held: u32) -> Gone {
         let row = self.table.row(self.table.row_number(driver.slot, driver.record.turn()));
-        let mut gather = Gather::new(&self.free);
-        let mut lost = 0u32;
-        for index in 0..held as usize {
-            let id = row.at(index).load(Relaxed);
-            if self.blocks.exists(id) && self.blocks.give_back(id) {
-                gather.push(id);
-            } else {
-                lost += 1;
-            }
-        }
         // The next sequence begins where this one was: its words are warm.
         let first = row.at(0).load(Relaxed);
         if self.blocks.exists(first) {
             self.cursor(driver.slot).aim(first);
         }
         // A bit that was set already is a block that the free list has twice: its word said held, so nobody took it.
-        lost += gather.finish() as u32;
+        let lost = self.leave_row(row, held, |id| self.blocks.give_back(id), self.free.gather());
         Gone { free: held - lost, lost, ..Gone::default() }
     }
 
     fn retire(&self, driver: &Driver<'_>, held: u32, tag: &Tag) -> Gone {
         let row = self.table.row(self.table.row_number(driver.slot, driver.record.turn()));
-        let (mut word, mut mask, mut lost) = (0, 0, 0);
+        let bucket = Gather::new(|word, mask| self.retiring.push(tag.epoch, word, mask));
+        let lost = self.leave_row(row, held, |id| self.blocks.retire(id, tag), bucket);
+        Gone { retiring: held - lost, after: tag.epoch, lost, ..Gone::default() }
+    }
+
+    /// The blocks of a row lose their holder and go where `gather` brings them, word by word. How many could not: the
+    /// entry names no block, or one that the sequence cannot hold, or one that is there already.
+    #[inline(always)]
+    fn leave_row<P: FnMut(usize, u64) -> u64>(
+        &self,
+        row: Cells<'_, AtomicU32>,
+        held: u32,
+        leave: impl Fn(u32) -> bool,
+        mut gather: Gather<P>,
+    ) -> u32 {
+        let mut lost = 0;
         for index in 0..held as usize {
             let id = row.at(index).load(Relaxed);
-            if !self.blocks.exists(id) || !self.blocks.retire(id, tag) {
+            if self.blocks.exists(id) && leave(id) {
+                gather.push(id);
+            } else {
                 lost += 1;
-                continue;
             }
-            if id as usize / 64 != word && mask != 0 {
-                lost += self.retiring.push(tag.epoch, word, mask).count_ones();
-                mask = 0;
-            }
-            word = id as usize / 64;
-            mask |= 1 << (id % 64);
         }
-        point("retire: tagged");
-        if mask != 0 {
-            lost += self.retiring.push(tag.epoch, word, mask).count_ones();
-        }
-        Gone { retiring: held - lost, after: tag.epoch, lost, ..Gone::default() }
+        point("let go: holders are gone");
+        lost + gather.finish() as u32
     }
 
     /// Null blocks where the row named blocks, unless a device still reads the row in place: then the next admission

@@ -1,6 +1,7 @@
 //! Shared accounts: `open_account`, `set_account_total`, `close_account`.
 
 use super::Pool;
+use super::admit::within;
 use crate::answer::Refusal;
 use crate::ids::{Account, Group};
 use crate::ledger::Into;
@@ -31,6 +32,7 @@ impl Pool<'_> {
     /// `OVER_PROMISE` when lowering by more than the balance: nothing moved. Threads: any. Lock-free or `BUSY`.
     pub fn set_account_total(&self, account: Account, total: u32) -> Result<(), Refusal> {
         self.accounts.lock(account)?;
+        point("account total: locked");
         let result = self.change_total(account, total);
         self.accounts.unlock(account);
         result
@@ -78,10 +80,7 @@ impl Pool<'_> {
             return Ok(());
         }
         let needed = u64::from(before) + u64::from(more);
-        let room = self.config.blocks.saturating_sub(self.safety()).min(self.group_word(group).load().quota);
-        if needed > u64::from(room) {
-            return Err(Refusal::NeverFits { needed: u32::try_from(needed).unwrap_or(u32::MAX), ceiling: room });
-        }
-        self.charge(group, more, watermark, Into::Promised)
+        within(needed, self.ceiling(group))?;
+        self.charge(Some(group), more, watermark, Into::Promised)
     }
 }

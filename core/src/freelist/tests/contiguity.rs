@@ -2,7 +2,7 @@
 //! with all others, end at random, and are replaced when room is needed. One thread and a fixed seed: exact figures.
 
 use super::support::{Rng, ids, list};
-use crate::freelist::{Cursor, FreeList, Gather, Hint};
+use crate::freelist::{Cursor, FreeList, Hint};
 use crate::sync::AtomicU64;
 use std::vec::Vec;
 
@@ -34,7 +34,7 @@ impl Serving {
     fn end_one(&mut self) {
         let at = self.rng.below(self.running.len() as u32) as usize;
         let ended = self.running.swap_remove(at);
-        let mut gather = Gather::new(&self.list);
+        let mut gather = self.list.gather();
         ended.iter().for_each(|&id| gather.push(id));
         assert_eq!(gather.finish(), 0);
         Cursor::new(&self.cursor).aim(ended[0]);

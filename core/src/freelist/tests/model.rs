@@ -2,7 +2,7 @@
 
 use super::support::{Rng, ids, list, memory};
 use crate::arena::{Arena, Carve};
-use crate::freelist::{Bitmap, Cursor, FreeList, Gather, Hint};
+use crate::freelist::{Bitmap, Cursor, FreeList, Hint};
 use crate::sync::AtomicU64;
 use std::collections::BTreeMap;
 use std::vec::Vec;
@@ -35,7 +35,7 @@ impl Pair {
     }
 
     fn give(&mut self, count: usize, rng: &mut Rng) {
-        let mut gather = Gather::new(&self.list);
+        let mut gather = self.list.gather();
         for _ in 0..count.min(self.held.len()) {
             let at = if rng.below(4) == 0 { rng.below(self.held.len() as u32) as usize } else { self.held.len() - 1 };
             let id = self.held.swap_remove(at);

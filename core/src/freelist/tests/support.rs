@@ -1,7 +1,7 @@
 //! What the tests of the free list share.
 
 use crate::arena::{Arena, Carve, LINE_BYTES, Line};
-use crate::freelist::{Cursor, FreeList, Gather, Hint, Run};
+use crate::freelist::{Cursor, FreeList, Hint, Run};
 use crate::sync::AtomicU64;
 use std::boxed::Box;
 use std::vec::Vec;
@@ -56,7 +56,7 @@ pub(super) fn taken(list: &FreeList, count: u32, hint: Hint) -> Vec<u32> {
 
 /// Give back a run. How many were refused.
 pub(super) fn give(list: &FreeList, start: u32, len: u32) -> u64 {
-    let mut gather = Gather::new(list);
+    let mut gather = list.gather();
     gather.push_run(Run { start, len });
     gather.finish()
 }

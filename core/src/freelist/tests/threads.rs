@@ -2,7 +2,7 @@
 //! anywhere takes away at most what it was moving.
 
 use super::support::{Rng, ids, list, taken};
-use crate::freelist::{Cursor, FreeList, Gather, Hint};
+use crate::freelist::{Cursor, FreeList, Hint};
 use crate::sync::{AtomicU32, AtomicU64, freeze};
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::boxed::Box;
@@ -40,7 +40,7 @@ impl Owners {
     }
 
     fn give(&self, me: u32, blocks: &[u32]) {
-        let mut gather = Gather::new(&self.list);
+        let mut gather = self.list.gather();
         for &id in blocks {
             assert_eq!(self.owner[id as usize].swap(0, AcqRel), me, "block {id} is not mine");
             gather.push(id);
@@ -97,7 +97,7 @@ fn of_two_returns_of_a_block_one_is_refused() {
         let held = taken(&list, 2000, Hint::Any);
         let refused: u64 = thread::scope(|scope| {
             let give = || {
-                let mut gather = Gather::new(&list);
+                let mut gather = list.gather();
                 held.iter().for_each(|&id| gather.push(id));
                 gather.finish()
             };
