@@ -3,6 +3,7 @@
 #
 #   ffi/archive.sh [FOLDER]     into FOLDER, or target/capi/dist
 #
+# KVL_EXEMPT=1 adds the operations that C does without (ffi/src/exempt.rs), so that the gate sees into them too.
 # KVL_PLANTED_PANIC=1 adds a function that can panic, so that the gate can be seen to fail.
 #
 # Why not plain `cargo build`: an archive without link-time optimization that could panic does not link in C at all, and
@@ -17,17 +18,21 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cfgs=(--cfg kvl_panic_handler)
-if [[ ${KVL_PLANTED_PANIC:-0} == 1 ]]; then
-  cfgs+=(--cfg kvl_planted_panic)
-fi
+left_out=(-e '^$')
+for extra in exempt planted_panic; do
+  asked=KVL_${extra^^}
+  if [[ ${!asked:-0} == 1 ]]; then
+    cfgs+=(--cfg "kvl_$extra")
+  else
+    left_out+=(-e "^kvl_$extra")
+  fi
+done
 cargo rustc --quiet -p kvledger-ffi --profile capi --lib --crate-type staticlib -- "${cfgs[@]}"
 raw=$target/capi/libkvledger_ffi.a
 
 # The exports are what the source defines; gate.py compares them with the header and with the core.
-grep -rhoE 'extern "C" fn kvl_[a-z0-9_]+' ffi/src | sed 's/.* //' | sort -u > "$work/exports"
-if [[ ${KVL_PLANTED_PANIC:-0} != 1 ]]; then
-  sed -i '/^kvl_planted_panic$/d' "$work/exports"
-fi
+grep -rhoE 'extern "C" fn kvl_[a-z0-9_]+' ffi/src | sed 's/.* //' | sort -u | grep -v "${left_out[@]}" \
+  > "$work/exports" || true
 if [[ ! -s $work/exports ]]; then
   echo "archive.sh: no kvl_ function found in ffi/src" >&2
   exit 1

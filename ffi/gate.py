@@ -1,60 +1,68 @@
 #!/usr/bin/env python3
 """Holds that the C archive is whole and clean:
 
-1. Every public operation of the core has a kvl_ function, and every kvl_ function is an operation.
+1. Every public operation of the core has a kvl_ function, or a kvl_exempt_ one that says why C does without it; and
+   every kvl_ function is an operation.
 2. The header declares exactly these functions, and the archive defines exactly these symbols, no other.
 3. Nothing in the archive can panic or allocate: a panic path would leave `abort` undefined, an allocation `malloc` or
    the allocator's own symbol; only mem* may be asked of the program that links it.
 
-    ffi/gate.py target/capi/dist/libkvledger.a [--expect NAME]...
+    ffi/gate.py target/capi/dist/libkvledger.a [--exempt] [--expect NAME]...
 
---expect adds a function that must be there, so that CI can see the gate fail. Exit: 0 holds, 1 does not, 2 usage.
+--exempt reads an archive made with KVL_EXEMPT=1, which has the exempt operations too: what no function of an archive
+reaches is not in it, so 3 holds for every operation only if it holds for both archives. --expect adds a function that
+must be there, so that CI can see the gate fail. Exit: 0 holds, 1 does not, 2 usage.
 """
 
+import argparse
 import pathlib
 import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The operations of the core are the public functions of these files.
-CORE = ["core/src/config.rs", "core/src/calls.rs", "core/src/pool/**/*.rs", "core/src/plan/**/*.rs"]
+CORE = ROOT / "core/src"
 # Types whose functions are not named after the type.
 PREFIX = {"Pool": "", "PoolConfig": "config_"}
-# Operations that C does without, and why.
-EXEMPT = {
-    "kvl_lines": "a constant for static storage in Rust: kvl_config_bytes",
-    "kvl_entries": "a constant for static storage in Rust: kvl_config_table_entries",
-    "kvl_storage_new": "static storage in Rust: C declares an array",
-    "kvl_storage_init": "static storage in Rust: kvl_init",
-    "kvl_element_from_number": "C passes the number",
-    "kvl_grain_from_number": "C passes the number",
-    "kvl_region_from_number": "C passes the number",
-    "kvl_binomial_new": "every kvl_binomial_ function makes one",
-}
-UNDEFINED_ALLOWED = {"memcpy", "memmove", "memset", "memcmp", "bcmp"}
+# Functions that the archive has only when archive.sh is told so.
+EXEMPT = "kvl_exempt_"
 PLANTED = "kvl_planted_panic"
+UNDEFINED_ALLOWED = {"memcpy", "memmove", "memset", "memcmp", "bcmp"}
 
 
 def snake(name):
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
+def is_shipped(file):
+    """Whether a file of the core is part of the library: not a test, and not the model that tests compare it with."""
+    folders, name = file.relative_to(CORE).parts[:-1], file.stem
+    return not {"model", "tests"} & {*folders, name} and not name.endswith("_tests")
+
+
 def operations_of(source):
-    """The C names of the public functions of one Rust file. Test modules are indented deeper and do not match."""
+    """The C names of the public functions of one Rust file: free ones, and those of a type. A function that this
+    cannot read comes out under a name that nothing has, which is a fault."""
     prefix = ""
     for line in source.splitlines():
         if opened := re.match(r"impl(?:<[^>]*>)? (\w+)(?:<[^>]*>)? \{", line):
             prefix = PREFIX.get(opened[1], snake(opened[1]) + "_")
         elif line == "}":
             prefix = ""
-        elif found := re.match(r"(?:    )?pub (?:const )?(?:unsafe )?fn (\w+)", line):
+        elif found := re.match(r'\s*pub (?:const |unsafe |async |extern "C" )*fn (\w+)', line):
             yield f"kvl_{prefix}{found[1]}"
 
 
 def operations():
-    files = sorted(file for pattern in CORE for file in ROOT.glob(pattern))
+    files = [file for file in sorted(CORE.glob("**/*.rs")) if is_shipped(file)]
     return {name for file in files for name in operations_of(file.read_text())}
+
+
+def exemptions():
+    """The operations that C does without, each with the reason: the comment of its kvl_exempt_ function."""
+    source = (ROOT / "ffi/src/exempt.rs").read_text()
+    functions = re.findall(rf'((?:^/// .*\n)*)(?:^#.*\n)*^pub extern "C" fn {EXEMPT}(\w+)', source, re.MULTILINE)
+    return {f"kvl_{name}": reason for reason, name in functions}
 
 
 def found_in(paths, pattern):
@@ -82,39 +90,40 @@ def compare(what, have, want):
     ]
 
 
-def faults(archive, extra):
-    core = operations()
-    stale = [f"{name}: exempt, but no operation of the core" for name in sorted(set(EXEMPT) - core)]
-    want = (core - set(EXEMPT)) | extra
+def faults(archive, with_exempt, expected):
+    core, exempt = operations(), exemptions()
+    want = (core - set(exempt)) | expected
+    also = {name.replace("kvl_", EXEMPT, 1) for name in exempt} if with_exempt else set()
     source = found_in(sorted(ROOT.glob("ffi/src/**/*.rs")), r'extern "C" fn (kvl_\w+)') - {PLANTED}
-    header = found_in([ROOT / "ffi/include/kvledger.h"], r"^kvl_status (kvl_\w+)\(")
+    header = found_in(sorted(ROOT.glob("ffi/include/**/*.h")), r"^kvl_status (kvl_\w+)\(")
     defined, undefined = symbols(archive)
     panics = re.findall(r"\S*panicking\S*", readelf("-SW", archive))
     return (
-        stale
-        + compare("ffi/src", source, want)
-        + compare("kvledger.h", header, want)
-        + compare("the archive", defined, want)
+        [f"{name}: exempt, but no operation of the core" for name in sorted(set(exempt) - core)]
+        + [f"{name}: exempt without a reason" for name in sorted(exempt) if not exempt[name]]
+        + compare("ffi/src", {name for name in source if not name.startswith(EXEMPT)}, want)
+        + compare("the header", header, want)
+        + compare("the archive", defined, want | also)
         + [f"{name}: undefined in the archive" for name in sorted(undefined - UNDEFINED_ALLOWED)]
         + [f"{name}: a panic path" for name in sorted(set(panics))]
-    ), len(want)
+    ), f"{len(want)} operations exported, {len(exempt)} exempt{' and seen' if with_exempt else ''}"
 
 
-def main(arguments):
-    extra = set()
-    while len(arguments) > 2 and arguments[-2] == "--expect":
-        extra.add(arguments.pop())
-        arguments.pop()
-    if len(arguments) != 1 or not pathlib.Path(arguments[0]).is_file():
-        print("gate.py: name one archive that ffi/archive.sh has made [--expect NAME]...", file=sys.stderr)
-        return 2
-    found, operations_wanted = faults(arguments[0], extra)
+def main():
+    usage = argparse.ArgumentParser(description="Holds that the C archive is whole and clean.")
+    usage.add_argument("archive", type=pathlib.Path, help="what ffi/archive.sh has made")
+    usage.add_argument("--exempt", action="store_true", help="it was made with KVL_EXEMPT=1")
+    usage.add_argument("--expect", action="append", default=[], metavar="NAME", help="a function that must be there")
+    given = usage.parse_args()
+    if not given.archive.is_file():
+        usage.error(f"{given.archive}: no such file; ffi/archive.sh makes one")
+    found, counts = faults(given.archive, given.exempt, set(given.expect))
     for fault in found:
         print(f"gate: {fault}")
     if not found:
-        print(f"gate: {operations_wanted} operations exported, none can panic or allocate")
+        print(f"gate: {counts}; none can panic or allocate")
     return 1 if found else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -18,14 +18,22 @@
  *   Pointers  are aligned for their type, valid for the call, and do not overlap.
  *   Memory    is the caller's; nothing has to be freed. Blocks are named by id, 1..N; id 0 is the null block.
  *   Threads   Every function may be called from any thread at any time, but: one sequence is driven by one thread at a
- *             time (a second one is answered KVL_BUSY), except for kvl_cancel. A kvl_budget is the caller's to guard.
+ *             time (a second one is answered KVL_BUSY), except for kvl_cancel. A kvl_budget is the caller's to guard,
+ *             and a kvl_free_cursor one thread's.
  *   Handles   are values. One that is over, repeated or of another pool is answered KVL_STALE, with no effect.
  *   Reserved  Numbers are never used again for something else.
+ *
+ * The answers are in kvledger/answer.h, the arithmetic of planning in kvledger/plan.h, and the free list by itself in
+ * kvledger/free_blocks.h: this header includes them.
  *
  * What each operation does, in full, with every refusal that it answers, is in the documentation of kvledger-core: the
  * functions here have the names of its methods. */
 #ifndef KVLEDGER_H
 #define KVLEDGER_H
+
+#include "kvledger/answer.h"
+#include "kvledger/free_blocks.h"
+#include "kvledger/plan.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,74 +42,10 @@
 extern "C" {
 #endif
 
-/* ---- Answers ------------------------------------------------------------------------------------------------- */
-
-typedef uint32_t kvl_status;
-
-enum {
-  KVL_OK = 0,
-  KVL_WOULD_BLOCK = 1,  /* not now: ask again when kvl_release_number has changed */
-  KVL_RETRY_AFTER = 2,  /* not now, but once the frontier has reached `after` */
-  KVL_NEVER_FITS = 3,   /* not in this pool, as it is set now */
-  KVL_OVER_PROMISE = 4, /* beyond what was promised */
-  KVL_CANCELLED = 5,    /* end the sequence */
-  KVL_STALE = 6,        /* handle, epoch or stream over, repeated or foreign */
-  KVL_INVALID = 7,      /* an argument is wrong: `argument` says which */
-  KVL_FULL = 8,         /* no free slot */
-  KVL_BUSY = 9,         /* another thread drives it, or it is in flight: later */
-  KVL_CORRUPT = 10      /* memory was changed under the pool: `place` says where */
-};
-
-enum { KVL_SCOPE_POOL = 0, KVL_SCOPE_GROUP = 1 };
-
-enum { KVL_PLACE_TABLE = 1, KVL_PLACE_BLOCK = 2, KVL_PLACE_FREE_LIST = 3 };
-
-enum {
-  KVL_ARGUMENT_MEMORY = 1,
-  KVL_ARGUMENT_TABLE = 2,
-  KVL_ARGUMENT_BLOCKS = 3,
-  KVL_ARGUMENT_SAFETY = 4,
-  KVL_ARGUMENT_BLOCK_TOKENS = 5,
-  KVL_ARGUMENT_SEQUENCES = 6,
-  KVL_ARGUMENT_TABLE_WIDTH = 7,
-  KVL_ARGUMENT_ACCOUNTS = 8,
-  KVL_ARGUMENT_GROUPS = 9,
-  KVL_ARGUMENT_STREAMS = 10,
-  KVL_ARGUMENT_EPOCHS = 11,
-  KVL_ARGUMENT_ROWS = 12,
-  KVL_ARGUMENT_GROUP = 13,
-  KVL_ARGUMENT_STREAM = 14,
-  KVL_ARGUMENT_TOKENS = 15,
-  KVL_ARGUMENT_COUNT = 16,
-  KVL_ARGUMENT_SEQUENCE = 17,
-  KVL_ARGUMENT_ACCOUNT = 18,
-  KVL_ARGUMENT_OUTPUT = 19,
-  KVL_ARGUMENT_HEADER = 20,
-  KVL_ARGUMENT_POINTER = 21,
-  KVL_ARGUMENT_GEOMETRY = 22,
-  KVL_ARGUMENT_OVERFLOW = 23,
-  KVL_ARGUMENT_LENGTH = 24,
-  KVL_ARGUMENT_BUDGET = 25,
-  KVL_ARGUMENT_EPOCH = 26
-};
-
-/* Fields that an answer does not have are 0. */
-typedef struct kvl_refusal {
-  kvl_status code;
-  uint32_t argument;    /* KVL_INVALID */
-  uint32_t scope;       /* KVL_WOULD_BLOCK: the resource that refused */
-  uint32_t place;       /* KVL_CORRUPT */
-  uint32_t short_by;    /* KVL_WOULD_BLOCK, KVL_OVER_PROMISE: blocks missing */
-  uint32_t reclaimable; /* KVL_RETRY_AFTER: blocks that will have come back */
-  uint32_t needed;      /* KVL_NEVER_FITS: blocks at the request's peak */
-  uint32_t ceiling;     /* KVL_NEVER_FITS: the most that could be given */
-  uint64_t after;       /* KVL_RETRY_AFTER: an epoch that is not over yet */
-} kvl_refusal;
-
 /* ---- A pool -------------------------------------------------------------------------------------------------- */
 
 typedef struct kvl_pool_config {
-  uint32_t number;       /* in every handle; the order in which several pools are admitted to */
+  uint32_t number;       /* in every handle: one of another pool is stale */
   uint32_t blocks;       /* N, 1 .. 2^31 - 2; device memory has one more, the null block */
   uint32_t safety;       /* S, below N */
   uint32_t block_tokens; /* B */
@@ -157,7 +101,9 @@ typedef struct kvl_account {
 
 enum { KVL_PROMISE_FULL = 0, KVL_PROMISE_BLOCKS = 1 };
 
+/* Sets of streams, one bit each: all of them, or one (empty if there is no such stream); joined by |. */
 #define KVL_STREAMS_ALL UINT64_MAX
+#define KVL_STREAMS_ONE(stream) ((uint32_t)(stream) < 64 ? UINT64_C(1) << ((uint32_t)(stream) & 63) : UINT64_C(0))
 
 typedef struct kvl_admission {
   uint32_t prompt_tokens;     /* there already, at least 1 */
@@ -166,7 +112,7 @@ typedef struct kvl_admission {
   uint32_t promise_blocks;    /* 0 with KVL_PROMISE_FULL */
   uint32_t group;             /* trust group */
   uint32_t watermark;         /* blocks that must stay uncommitted besides S */
-  uint64_t streams;           /* whose work will touch the blocks, one bit each, or KVL_STREAMS_ALL */
+  uint64_t streams;           /* whose work will touch the blocks: KVL_STREAMS_ALL is always right */
   kvl_account account;        /* to draw from, or zeros */
 } kvl_admission;
 
@@ -185,10 +131,11 @@ typedef struct kvl_step {
 } kvl_step;
 
 typedef struct kvl_batch {
-  uint32_t advanced; /* rows that advanced */
-  uint32_t refused;  /* rows that were refused */
-  uint32_t changed;  /* entries of `changed` that were written */
-  uint32_t taken;    /* blocks taken by all rows */
+  uint32_t advanced;    /* rows that advanced */
+  uint32_t refused;     /* rows that were refused */
+  uint32_t changed;     /* entries of `changed` that were written */
+  uint32_t taken;       /* blocks taken by all rows */
+  uint64_t retry_after; /* by this epoch every row that was answered KVL_RETRY_AFTER may try again; 0 if none was */
 } kvl_batch;
 
 typedef struct kvl_released {
@@ -328,6 +275,8 @@ typedef struct kvl_fault {
 kvl_status kvl_counts(const kvl_pool *pool, kvl_pool_counts *counts, kvl_refusal *refusal);
 kvl_status kvl_release_number(const kvl_pool *pool, uint64_t *number, kvl_refusal *refusal);
 kvl_status kvl_snapshot(const kvl_pool *pool, kvl_pool_snapshot *snapshot, kvl_refusal *refusal);
+/* 1 if its sums are right: A + R + S <= N and, if it is exact, A + E + F = N. Else 0. */
+kvl_status kvl_snapshot_holds(const kvl_pool_snapshot *snapshot, uint32_t *holds, kvl_refusal *refusal);
 kvl_status kvl_sequence_snapshot(const kvl_pool *pool, kvl_sequence sequence, kvl_sequence_state *snapshot,
                                  kvl_refusal *refusal);
 kvl_status kvl_group_snapshot(const kvl_pool *pool, uint32_t group, kvl_group_state *snapshot,
@@ -337,133 +286,6 @@ kvl_status kvl_account_snapshot(const kvl_pool *pool, kvl_account account, kvl_a
 /* Compares every count with every other, at rest: while no other call is in progress. Slow on purpose. A fault is a
  * finding: the status is KVL_OK, and fault->invariant is not 0. */
 kvl_status kvl_validate(const kvl_pool *pool, kvl_fault *fault, kvl_refusal *refusal);
-
-/* ---- Planning: arithmetic before anything exists ------------------------------------------------------------- */
-
-enum {
-  KVL_ELEMENT_F32 = 0,
-  KVL_ELEMENT_F16 = 1,
-  KVL_ELEMENT_BF16 = 2,
-  KVL_ELEMENT_E4M3 = 3,
-  KVL_ELEMENT_E5M2 = 4,
-  KVL_ELEMENT_INT8 = 5,
-  KVL_ELEMENT_INT4 = 6
-};
-
-/* What one scale of a quantized cache is shared by; keys and values never share one. */
-enum {
-  KVL_GRAIN_NONE = 0,
-  KVL_GRAIN_TOKEN = 1,
-  KVL_GRAIN_TOKEN_HEAD = 2,
-  KVL_GRAIN_ELEMENT_GROUP = 3,
-  KVL_GRAIN_BLOCK = 4,
-  KVL_GRAIN_BLOCK_HEAD = 5,
-  KVL_GRAIN_BLOCK_CHANNEL = 6
-};
-
-typedef struct kvl_geometry {
-  uint32_t layers;
-  uint32_t kv_heads;
-  uint32_t key_dim;
-  uint32_t value_dim; /* 0: key and value are one joint latent of key_dim elements */
-  uint32_t block_tokens;
-  uint32_t block_align_bytes; /* a power of two */
-  uint32_t element;           /* KVL_ELEMENT_ */
-  uint32_t scale_grain;       /* KVL_GRAIN_ */
-  uint32_t scale_bytes;       /* of one scale, its zero point included */
-  uint32_t scale_group;       /* elements, with KVL_GRAIN_ELEMENT_GROUP, else 0 */
-} kvl_geometry;
-
-kvl_status kvl_element_bits(uint32_t element, uint32_t *bits, kvl_refusal *refusal);
-/* Keys and values of one size, no scales, blocks aligned to 16 bytes. */
-kvl_status kvl_geometry_new(uint32_t layers, uint32_t kv_heads, uint32_t head_dim, uint32_t block_tokens,
-                            uint32_t element, kvl_geometry *geometry, kvl_refusal *refusal);
-kvl_status kvl_geometry_check(const kvl_geometry *geometry, kvl_refusal *refusal);
-kvl_status kvl_geometry_token_bytes(const kvl_geometry *geometry, uint64_t *bytes, kvl_refusal *refusal);
-kvl_status kvl_geometry_block_bytes(const kvl_geometry *geometry, uint64_t *bytes, kvl_refusal *refusal);
-kvl_status kvl_geometry_pool_blocks(const kvl_geometry *geometry, uint64_t bytes, uint32_t *blocks,
-                                    kvl_refusal *refusal);
-/* With the null block: one block more than `blocks`. */
-kvl_status kvl_geometry_pool_bytes(const kvl_geometry *geometry, uint32_t blocks, uint64_t *bytes,
-                                   kvl_refusal *refusal);
-kvl_status kvl_geometry_request_blocks(const kvl_geometry *geometry, uint32_t prompt_tokens,
-                                       uint32_t output_tokens_max, uint64_t *blocks, kvl_refusal *refusal);
-
-/* A share with both of its numbers, not reduced. */
-typedef struct kvl_ratio {
-  uint64_t numerator;
-  uint64_t denominator;
-} kvl_ratio;
-
-kvl_status kvl_ratio_to_f64(const kvl_ratio *ratio, double *value, kvl_refusal *refusal);
-
-kvl_status kvl_blocks_for(uint64_t tokens, uint32_t block_tokens, uint64_t *blocks, kvl_refusal *refusal);
-kvl_status kvl_growth_blocks(uint64_t tokens, uint64_t more_tokens, uint32_t block_tokens, uint64_t *blocks,
-                             kvl_refusal *refusal);
-kvl_status kvl_paged_slots(const uint32_t *lengths, size_t count, uint32_t block_tokens, uint64_t *slots,
-                           kvl_refusal *refusal);
-/* Of the allocated slots, those without a token. */
-kvl_status kvl_slack(const uint32_t *lengths, size_t count, uint32_t block_tokens, kvl_ratio *share,
-                     kvl_refusal *refusal);
-/* `requests` of one trust group that share the whole blocks of a prefix. */
-kvl_status kvl_group_blocks(uint64_t requests, uint64_t prefix_tokens, uint64_t tokens_max, uint32_t block_tokens,
-                            uint64_t *blocks, kvl_refusal *refusal);
-kvl_status kvl_group_requests(uint64_t blocks, uint64_t prefix_tokens, uint64_t tokens_max, uint32_t block_tokens,
-                              uint64_t *requests, kvl_refusal *refusal);
-
-kvl_status kvl_reserved_slots(uint64_t sequences, uint32_t tokens_max, uint64_t *slots, kvl_refusal *refusal);
-kvl_status kvl_used_slots(const uint32_t *lengths, size_t count, uint32_t tokens_max, uint64_t *slots,
-                          kvl_refusal *refusal);
-/* Of the reserved slots, those without a token. */
-kvl_status kvl_waste_fraction(const uint32_t *lengths, size_t count, uint32_t tokens_max, kvl_ratio *share,
-                              kvl_refusal *refusal);
-kvl_status kvl_extra_reservations(uint64_t pool_slots, uint32_t tokens_max, uint64_t running, uint64_t *reservations,
-                                  kvl_refusal *refusal);
-
-/* At most 2^20 trials, independent of one another: requests often are not, and then the truth can be anything. */
-kvl_status kvl_binomial_pmf(uint32_t trials, double probability, uint32_t successes, double *mass,
-                            kvl_refusal *refusal);
-kvl_status kvl_binomial_tail(uint32_t trials, double probability, uint32_t successes, double *tail,
-                             kvl_refusal *refusal);
-kvl_status kvl_binomial_mean(uint32_t trials, double probability, double *mean, kvl_refusal *refusal);
-kvl_status kvl_binomial_variance(uint32_t trials, double probability, double *variance, kvl_refusal *refusal);
-
-/* ---- Device budget ------------------------------------------------------------------------------------------- */
-
-#define KVL_REGIONS 7
-
-enum {
-  KVL_REGION_WEIGHTS = 0,
-  KVL_REGION_KV_POOL = 1,
-  KVL_REGION_WORKSPACE = 2,
-  KVL_REGION_GRAPH_CAPTURE = 3,
-  KVL_REGION_COMMUNICATION = 4,
-  KVL_REGION_RESTORATION = 5,
-  KVL_REGION_OUTSIDE = 6
-};
-
-typedef struct kvl_usage {
-  uint64_t bound;
-  uint64_t current;
-  uint64_t peak;
-} kvl_usage;
-
-/* Written by kvl_budget_new; change it by calls only. */
-typedef struct kvl_budget {
-  uint64_t device_bytes;
-  kvl_usage regions[KVL_REGIONS];
-} kvl_budget;
-
-kvl_status kvl_budget_new(uint64_t device_bytes, kvl_budget *budget, kvl_refusal *refusal);
-kvl_status kvl_budget_device_bytes(const kvl_budget *budget, uint64_t *bytes, kvl_refusal *refusal);
-kvl_status kvl_budget_set_bound(kvl_budget *budget, uint32_t region, uint64_t bytes, kvl_refusal *refusal);
-kvl_status kvl_budget_spare_bytes(const kvl_budget *budget, uint64_t *bytes, kvl_refusal *refusal);
-kvl_status kvl_budget_take(kvl_budget *budget, uint32_t region, uint64_t bytes, kvl_refusal *refusal);
-kvl_status kvl_budget_give_back(kvl_budget *budget, uint32_t region, uint64_t bytes, kvl_refusal *refusal);
-/* Records what was measured, and answers by how much it is above the bound. */
-kvl_status kvl_budget_observe(kvl_budget *budget, uint32_t region, uint64_t bytes, uint64_t *excess,
-                              kvl_refusal *refusal);
-kvl_status kvl_budget_usage(const kvl_budget *budget, uint32_t region, kvl_usage *usage, kvl_refusal *refusal);
 
 #ifdef __cplusplus
 }

@@ -1,49 +1,71 @@
-//! `kvl_pool`: a process's view of a pool, in memory of the caller like everything else.
+//! `kvl_pool` and `kvl_free_blocks`: a process's views of what lives in memory of the caller, themselves in memory of
+//! the caller like everything else.
 //!
-//! A pool's memory has no addresses inside, so that it may be mapped anywhere; a view has them, so that calls need not
-//! work them out again. C holds the view in a struct of fixed size without knowing what is in it. It is written once,
-//! by `kvl_init` or `kvl_attach`, and only read from then on: any number of threads may use it, it may be copied, and
+//! The memory behind a view has no addresses inside, so that it may be mapped anywhere; a view has them, so that calls
+//! need not work them out again. C holds a view in a struct of fixed size without knowing what is in it. It is written
+//! once, by the call that makes it, and only read from then on: any number of threads may use it, it may be copied, and
 //! nothing has to be done to let it go.
 
 use crate::answer::{In, NULL};
+use core::marker::PhantomData;
 use core::mem::{MaybeUninit, align_of, size_of};
-use kvledger_core::{Pool, Refusal};
+use kvledger_core::{FreeBlocks, Pool, Refusal};
 
 /// Bytes of a `kvl_pool`: more than a view has today, so that the ABI outlives a change of it.
 pub const POOL_BYTES: usize = 2048;
-
-/// "kvl_view", little-endian: tells a view from zeroed memory.
-const MAGIC: u64 = u64::from_le_bytes(*b"kvl_view");
-const VIEW_WORDS: usize = POOL_BYTES / 8 - 1;
+/// Bytes of a `kvl_free_blocks`, for the same reason.
+pub const FREE_BLOCKS_BYTES: usize = 512;
 
 /// A view of a pool.
-#[repr(C)]
-pub struct KvlPool {
-    magic: u64,
-    view: [MaybeUninit<u64>; VIEW_WORDS],
-}
+pub type KvlPool = View<Pool<'static>, { POOL_BYTES / 8 - 1 }>;
+/// A view of a free list by itself.
+pub type KvlFreeBlocks = View<FreeBlocks<'static>, { FREE_BLOCKS_BYTES / 8 - 1 }>;
 
 const _: () = assert!(size_of::<KvlPool>() == POOL_BYTES);
-const _: () = assert!(size_of::<Pool<'static>>() <= VIEW_WORDS * 8, "raise POOL_BYTES, and the header's");
-const _: () = assert!(align_of::<Pool<'static>>() <= align_of::<KvlPool>());
+const _: () = assert!(size_of::<KvlFreeBlocks>() == FREE_BLOCKS_BYTES);
 
-impl KvlPool {
-    pub(crate) fn new(pool: Pool<'static>) -> KvlPool {
-        let mut handle = KvlPool { magic: MAGIC, view: [MaybeUninit::uninit(); VIEW_WORDS] };
-        let place = handle.view.as_mut_ptr().cast::<Pool<'static>>();
-        // SAFETY: `view` is large enough and aligned, as asserted above.
-        unsafe { place.write(pool) };
-        handle
+/// What C may hold a view of. `Copy`: a view is never dropped.
+pub trait Viewed: Copy {
+    /// The first word of a view, which tells it from zeroed memory and from a view of something else.
+    const MAGIC: u64;
+}
+
+impl Viewed for Pool<'static> {
+    const MAGIC: u64 = u64::from_le_bytes(*b"kvl_pool");
+}
+
+impl Viewed for FreeBlocks<'static> {
+    const MAGIC: u64 = u64::from_le_bytes(*b"kvl_free");
+}
+
+/// A `T` in a struct of C: the magic, then `WORDS` words that are C's to copy and ours to read.
+#[repr(C)]
+pub struct View<T, const WORDS: usize> {
+    magic: u64,
+    words: [MaybeUninit<u64>; WORDS],
+    of: PhantomData<T>,
+}
+
+impl<T: Viewed, const WORDS: usize> View<T, WORDS> {
+    pub(crate) fn new(value: T) -> Self {
+        const {
+            assert!(size_of::<T>() <= WORDS * 8, "raise the bytes of this view, and the header's");
+            assert!(align_of::<T>() <= align_of::<Self>());
+        }
+        let mut view = View { magic: T::MAGIC, words: [MaybeUninit::uninit(); WORDS], of: PhantomData };
+        // SAFETY: `words` is large enough and aligned, as asserted above.
+        unsafe { view.words.as_mut_ptr().cast::<T>().write(value) };
+        view
     }
 }
 
-/// The pool behind a handle: `INVALID(Pointer)` if it is NULL, or was never written by `kvl_init` or `kvl_attach`.
+/// What is behind a view: `INVALID(Pointer)` if it is NULL, or was never written by the call that makes it.
 #[inline(always)]
-pub(crate) fn view<'a>(pool: In<'a, KvlPool>) -> Result<&'a Pool<'static>, Refusal> {
-    match pool {
-        Some(handle) if handle.magic == MAGIC => {
-            // SAFETY: the magic is there, so `new` wrote a pool; nobody writes to a handle again.
-            Ok(unsafe { &*handle.view.as_ptr().cast::<Pool<'static>>() })
+pub(crate) fn view<'a, T: Viewed, const WORDS: usize>(view: In<'a, View<T, WORDS>>) -> Result<&'a T, Refusal> {
+    match view {
+        Some(view) if view.magic == T::MAGIC => {
+            // SAFETY: the magic is there, so `new` wrote a `T`; nobody writes to a view again.
+            Ok(unsafe { &*view.words.as_ptr().cast::<T>() })
         }
         _ => Err(NULL),
     }

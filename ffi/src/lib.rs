@@ -1,6 +1,6 @@
 //! The C ABI: one `kvl_` function for each operation of `kvledger-core`, and nothing of its own. `ffi/archive.sh` makes
 //! `libkvledger.a` of it, `ffi/include/kvledger.h` declares it, `ffi/gate.py` holds that no operation is missing and
-//! that nothing in the archive can panic or allocate.
+//! that nothing in the archive can panic or allocate. What C does without is in `exempt.rs`, with the reasons.
 //!
 //! Conventions, which the header states to C callers and this crate may rely on:
 //!
@@ -22,6 +22,9 @@ mod handle;
 
 mod accounts;
 mod epochs;
+#[cfg(kvl_exempt)]
+mod exempt;
+mod free_blocks;
 mod growth;
 mod limits;
 mod memory;
@@ -33,8 +36,9 @@ mod sequences;
 pub use accounts::*;
 pub use answer::KvlRefusal;
 pub use epochs::*;
+pub use free_blocks::*;
 pub use growth::*;
-pub use handle::{KvlPool, POOL_BYTES};
+pub use handle::{FREE_BLOCKS_BYTES, KvlFreeBlocks, KvlPool, POOL_BYTES, View, Viewed};
 pub use limits::*;
 pub use memory::*;
 pub use observe::*;

@@ -5,7 +5,7 @@ use crate::array::array_mut;
 use crate::handle::{KvlPool, view};
 use core::ffi::c_void;
 use core::mem::size_of;
-use kvledger_core::{Argument, Line, Pool, PoolConfig};
+use kvledger_core::{Argument, Line, Pool, PoolConfig, Refusal};
 
 /// `PoolConfig::new`.
 #[unsafe(no_mangle)]
@@ -62,9 +62,8 @@ pub unsafe extern "C" fn kvl_init(
 ) -> u32 {
     fill(pool, refusal, || {
         let config = given(config)?;
-        let memory = lines(memory)?;
-        // SAFETY: the caller's promise; a part of a line at the end is left out.
-        let memory = unsafe { array_mut(memory, memory_bytes / size_of::<Line>()) }?;
+        // SAFETY: the caller's promise.
+        let memory = unsafe { memory_lines(memory, memory_bytes) }?;
         // SAFETY: the caller's promise.
         let table = unsafe { array_mut(table, table_entries) }?;
         Ok(KvlPool::new(Pool::init(memory, table, config)?))
@@ -86,7 +85,7 @@ pub unsafe extern "C" fn kvl_attach(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(pool, refusal, || {
-        let memory = lines(memory)?;
+        let memory = first_line(memory)?;
         // SAFETY: the caller's promise.
         let attached = unsafe { Pool::attach(memory, memory_bytes / size_of::<Line>(), table, table_entries) };
         Ok(KvlPool::new(attached?))
@@ -99,8 +98,17 @@ pub extern "C" fn kvl_config(pool: In<'_, KvlPool>, config: Out<'_, PoolConfig>,
     fill(config, refusal, || Ok(view(pool)?.config()))
 }
 
-/// `INVALID(Memory)` unless it is aligned to a line.
-fn lines(memory: *mut c_void) -> Result<*mut Line, kvledger_core::Refusal> {
-    let lines = memory.cast::<Line>();
-    if lines.is_aligned() { Ok(lines) } else { Err(invalid(Argument::Memory)) }
+/// Memory of C as lines; a part of a line at the end is left out. `INVALID(Memory)` unless it is aligned to a line.
+///
+/// # Safety
+/// `memory` is NULL or valid for `bytes` bytes for `'m`, and nobody else touches them.
+pub(crate) unsafe fn memory_lines<'m>(memory: *mut c_void, bytes: usize) -> Result<&'m mut [Line], Refusal> {
+    let first = first_line(memory)?;
+    // SAFETY: the caller's promise.
+    unsafe { array_mut(first, bytes / size_of::<Line>()) }
+}
+
+fn first_line(memory: *mut c_void) -> Result<*mut Line, Refusal> {
+    let first = memory.cast::<Line>();
+    if first.is_aligned() { Ok(first) } else { Err(invalid(Argument::Memory)) }
 }

@@ -1,6 +1,6 @@
 //! What the pool says about itself.
 
-use crate::answer::{In, KvlRefusal, Out, fill};
+use crate::answer::{In, KvlRefusal, Out, fill, given};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{
     Account, AccountSnapshot, Counts, Fault, Group, GroupSnapshot, Sequence, SequenceSnapshot, Snapshot,
@@ -59,6 +59,16 @@ pub extern "C" fn kvl_snapshot(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(snapshot, refusal, || Ok(view(pool)?.snapshot()))
+}
+
+/// `Snapshot::holds`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_snapshot_holds(
+    snapshot: In<'_, Snapshot>,
+    holds: Out<'_, u32>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(holds, refusal, || Ok(given(snapshot)?.holds().into()))
 }
 
 /// `Pool::sequence_snapshot`.

@@ -1,15 +1,17 @@
 //! What the C ABI adds to the core: NULL is checked before anything happens, outputs are written on success only,
 //! refusals keep their details, and numbers that name nothing are refused.
 
+mod common;
+
+use common::{INVALID, invalid, ok, refused};
 use kvledger_core::plan::{Budget, Ratio};
 use kvledger_core::{
-    Account, Admitted, Advanced, Argument, Batch, Counts, Epoch, Line, PoolConfig, Released, Sequence, Step,
+    Account, Admitted, Advanced, Argument, Batch, Counts, Epoch, Line, PoolConfig, Released, Sequence, Snapshot, Step,
 };
 use kvledger_ffi::*;
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 
-const INVALID: u32 = 7;
 const BLOCKS: u32 = 40;
 
 /// A pool of 40 blocks of 8 tokens, its memory leaked: a view lives as long as the program.
@@ -33,30 +35,6 @@ fn pool() -> KvlPool {
     assert_eq!(status, 0);
     // SAFETY: written on success.
     unsafe { handle.assume_init() }
-}
-
-/// The output of a call that must succeed.
-fn ok<T>(call: impl FnOnce(&mut MaybeUninit<T>) -> u32) -> T {
-    let mut output = MaybeUninit::uninit();
-    assert_eq!(call(&mut output), 0);
-    // SAFETY: written on success.
-    unsafe { output.assume_init() }
-}
-
-/// The details of a call that must be refused.
-fn refused(call: impl FnOnce(&mut MaybeUninit<KvlRefusal>) -> u32) -> KvlRefusal {
-    let mut details = MaybeUninit::uninit();
-    let status = call(&mut details);
-    assert_ne!(status, 0);
-    // SAFETY: written on refusal.
-    let details = unsafe { details.assume_init() };
-    assert_eq!(details.code, status);
-    details
-}
-
-fn invalid(details: KvlRefusal) -> u32 {
-    assert_eq!(details.code, INVALID);
-    details.argument
 }
 
 fn counts(pool: &KvlPool) -> Counts {
@@ -187,19 +165,14 @@ fn numbers_that_name_nothing_are_refused() {
     );
 }
 
-#[test]
-fn a_batch_answers_row_by_row() {
-    let pool = pool();
-    let sequences = [opened(&pool), opened(&pool)];
-    admitted(&pool, sequences[0], &full(8, 8));
-    admitted(&pool, sequences[1], &full(8, 0));
-    let steps = sequences.map(|sequence| Step { sequence, tokens: 16 });
+/// A batch of two: its sum, the answers, and the changed slots.
+fn batch_of(pool: &KvlPool, steps: [Step; 2]) -> (Batch, [u32; 2], [u32; 2]) {
     let (mut answers, mut changed) = ([99; 2], [99; 2]);
-    let batch: Batch = ok(|out| {
+    let batch = ok(|out| {
         // SAFETY: the arrays are as long as said.
         unsafe {
             kvl_advance_many(
-                Some(&pool),
+                Some(pool),
                 steps.as_ptr(),
                 steps.len(),
                 answers.as_mut_ptr(),
@@ -209,9 +182,41 @@ fn a_batch_answers_row_by_row() {
             )
         }
     });
+    (batch, answers, changed)
+}
+
+#[test]
+fn a_batch_answers_row_by_row() {
+    let pool = pool();
+    let sequences = [opened(&pool), opened(&pool)];
+    admitted(&pool, sequences[0], &full(8, 8));
+    admitted(&pool, sequences[1], &full(8, 0));
+    let steps = sequences.map(|sequence| Step { sequence, tokens: 16 });
+    let (batch, answers, changed) = batch_of(&pool, steps);
     assert_eq!((batch.advanced, batch.refused, batch.taken), (1, 1, 2));
     assert_eq!(answers, [0, 4], "the second goes beyond its promise");
     assert_eq!(changed, [sequences[0].slot, 99]);
+    assert_eq!(batch.retry_after, Epoch::NONE, "waiting would not help");
+}
+
+/// The account's blocks are on their way back to it: the batch says when its refused rows may try again.
+#[test]
+fn a_batch_says_what_its_rows_wait_for() {
+    let pool = pool();
+    let account: Account = ok(|out| kvl_open_account(Some(&pool), 0, 2, 0, Some(out), None));
+    let sequences = [opened(&pool), opened(&pool)];
+    for sequence in sequences {
+        admitted(&pool, sequence, &KvlAdmission { account, ..full(8, 8) });
+    }
+    let _: Advanced = ok(|out| kvl_advance(Some(&pool), sequences[0], 16, Some(out), None));
+    let epoch: Epoch = ok(|out| kvl_submit(Some(&pool), 0, Some(out), None));
+    let _: Released = ok(|out| kvl_preempt(Some(&pool), sequences[0], Some(out), None));
+    let steps = sequences.map(|sequence| Step { sequence, tokens: 8 });
+    let (batch, answers, _) = batch_of(&pool, steps);
+    assert_eq!((batch.refused, answers), (2, [7, 2]), "not admitted any more; and RETRY_AFTER");
+    assert_eq!(batch.retry_after, epoch);
+    let _: Epoch = ok(|out| kvl_complete(Some(&pool), 0, epoch.0, 0, Some(out), None));
+    assert_eq!(batch_of(&pool, steps).1, [7, 0]);
 }
 
 #[test]
@@ -286,4 +291,16 @@ fn an_account_is_drawn_on_through_the_abi() {
     let state: kvledger_core::AccountSnapshot = ok(|out| kvl_account_snapshot(Some(&pool), account, Some(out), None));
     assert_eq!((state.total, state.balance, state.sequences), (10, 9, 1));
     assert_eq!(kvl_close_account(Some(&pool), account, None), 9, "BUSY while drawn on");
+}
+
+#[test]
+fn a_snapshot_says_whether_its_sums_are_right() {
+    let pool = pool();
+    let snapshot: Snapshot = ok(|out| kvl_snapshot(Some(&pool), Some(out), None));
+    let holds = |snapshot: &Snapshot| -> u32 { ok(|out| kvl_snapshot_holds(Some(snapshot), Some(out), None)) };
+    assert_eq!((snapshot.exact, holds(&snapshot)), (1, 1));
+    assert_eq!(holds(&Snapshot { free: snapshot.free - 1, ..snapshot }), 0, "a block is nowhere");
+    assert_eq!(holds(&Snapshot { exact: 0, free: snapshot.free - 1, ..snapshot }), 1, "a torn one may say so");
+    assert_eq!(holds(&Snapshot { exact: 0, promised: BLOCKS + 1, ..snapshot }), 0, "never above N");
+    assert_eq!(kvl_snapshot_holds(None, Some(&mut MaybeUninit::uninit()), None), INVALID);
 }

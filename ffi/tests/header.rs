@@ -4,9 +4,10 @@
 use kvledger_core::plan::{Budget, Ratio, Usage};
 use kvledger_core::{
     Account, AccountSnapshot, Admitted, Advanced, Batch, Counts, GroupSnapshot, PoolConfig, Refusal, Released, RowView,
-    Scope, Sequence, SequenceSnapshot, Snapshot, Step,
+    Scope, Sequence, SequenceSnapshot, Snapshot, Step, Stream, StreamSet,
 };
-use kvledger_ffi::{FAULT_TEXT_BYTES, KvlAdmission, KvlFault, KvlGeometry, KvlPool, KvlRefusal, POOL_BYTES};
+use kvledger_ffi::{FAULT_TEXT_BYTES, FREE_BLOCKS_BYTES, HINT_ANY, HINT_OPENS, POOL_BYTES};
+use kvledger_ffi::{KvlAdmission, KvlFault, KvlFreeBlocks, KvlFreeCursor, KvlGeometry, KvlPool, KvlRefusal};
 use std::fmt::Write;
 use std::mem::{align_of, offset_of, size_of};
 use std::path::Path;
@@ -43,7 +44,7 @@ fn structures() -> String {
     layout!(out, Admitted as "kvl_admitted" { promised });
     layout!(out, Advanced as "kvl_advanced" { taken, held });
     layout!(out, Step as "kvl_step" { sequence, tokens });
-    layout!(out, Batch as "kvl_batch" { advanced, refused, changed, taken });
+    layout!(out, Batch as "kvl_batch" { advanced, refused, changed, taken, retry_after });
     layout!(out, Released as "kvl_released" { promised, free, retiring, after });
     layout!(out, RowView as "kvl_row_view" { row, blocks, tokens, version });
     layout!(out, Counts as "kvl_pool_counts" { blocks, committed, promised_and_safety, headroom });
@@ -64,6 +65,8 @@ fn structures() -> String {
     layout!(out, Ratio as "kvl_ratio" { numerator, denominator });
     layout!(out, Usage as "kvl_usage" { bound, current, peak });
     layout!(out, Budget as "kvl_budget" {});
+    layout!(out, KvlFreeBlocks as "kvl_free_blocks" {});
+    layout!(out, KvlFreeCursor as "kvl_free_cursor" {});
     out
 }
 
@@ -94,7 +97,7 @@ fn numbers() -> String {
     let enumerations = [
         (answers, "Argument", 26),
         (answers, "Scope", 2),
-        (answers, "Place", 3),
+        (answers, "Place", 2),
         (elements, "Element", 7),
         (elements, "Grain", 7),
         (regions, "Region", 7),
@@ -133,7 +136,22 @@ fn statuses() -> String {
     require(&mut out, &format!("KVL_FAULT_TEXT_BYTES == {FAULT_TEXT_BYTES}"));
     require(&mut out, &format!("KVL_REGIONS == {}", kvledger_core::plan::REGIONS));
     require(&mut out, &format!("KVL_MEMORY_ALIGN == {}", align_of::<kvledger_core::Line>()));
-    require(&mut out, &format!("KVL_STREAMS_ALL == {}u", kvledger_core::StreamSet::ALL.0));
+    require(&mut out, &format!("KVL_FREE_BLOCKS_BYTES == {FREE_BLOCKS_BYTES}"));
+    require(&mut out, &format!("KVL_HINT_ANY == {HINT_ANY}u"));
+    require(&mut out, &format!("KVL_HINT_OPENS == {HINT_OPENS}u"));
+    out
+}
+
+/// The macro for one stream against the operation that C does without, and the set of all.
+fn stream_sets() -> String {
+    let mut out = String::new();
+    require(&mut out, &format!("KVL_STREAMS_ALL == {}u", StreamSet::ALL.0));
+    for stream in [0, 1, 31, 32, 63, 64, 65, 1 << 31, u32::MAX] {
+        require(&mut out, &format!("KVL_STREAMS_ONE({stream}u) == {}u", StreamSet::one(Stream(stream)).0));
+    }
+    let both = StreamSet::one(Stream(3)).with(StreamSet::one(Stream(40)));
+    require(&mut out, &format!("(KVL_STREAMS_ONE(3) | KVL_STREAMS_ONE(40)) == {}u", both.0));
+    require(&mut out, "KVL_STREAMS_ONE(-1) == 0");
     out
 }
 
@@ -168,6 +186,15 @@ fn the_header_is_clean_c11_and_cpp17() {
 }
 
 #[test]
+fn the_parts_of_the_header_are_whole() {
+    for part in ["answer", "plan", "free_blocks"] {
+        let text = format!("#include <kvledger/{part}.h>\nint kvl_used;\n");
+        assert_eq!(complaints("cc", "c", "-std=c11", &text), "", "{part}");
+        assert_eq!(complaints("c++", "c++", "-std=c++17", &text), "", "{part}");
+    }
+}
+
+#[test]
 fn structures_have_the_same_layout() {
     assert_eq!(both(&structures()), ["", ""]);
 }
@@ -176,6 +203,7 @@ fn structures_have_the_same_layout() {
 fn numbers_are_the_same() {
     assert_eq!(both(&numbers()), ["", ""]);
     assert_eq!(both(&statuses()), ["", ""]);
+    assert_eq!(both(&stream_sets()), ["", ""]);
 }
 
 /// The net catches: a size that is not so is refused by both compilers.

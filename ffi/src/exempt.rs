@@ -1,0 +1,94 @@
+//! Operations of the core that C does without: why, and a call of each all the same. What nothing in an archive calls is
+//! not in it, so a panic path there would be seen by nobody. The archive that ships does not have these functions; the
+//! gate makes one that does (`KVL_EXEMPT=1 ffi/archive.sh`).
+//!
+//! One `kvl_exempt_` function for each, named like the operation: `gate.py` takes the list from here.
+
+use crate::handle::KvlPool;
+use core::mem::MaybeUninit;
+use kvledger_core::plan::{Binomial, Element, Grain, Region};
+use kvledger_core::{Account, Pool, PoolConfig, Refusal, Scope, Storage, Stream, StreamSet, entries, lines};
+
+/// A constant for static storage in Rust: C has `kvl_config_bytes`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_lines(config: &PoolConfig) -> usize {
+    lines(config)
+}
+
+/// A constant for static storage in Rust: C has `kvl_config_table_entries`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_entries(config: &PoolConfig) -> usize {
+    entries(config)
+}
+
+/// Static storage in Rust: C declares an array.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_storage_new(storage: &mut MaybeUninit<Storage<64, 64>>) {
+    storage.write(Storage::new());
+}
+
+/// Static storage in Rust: C has `kvl_init`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_storage_init(
+    storage: &'static mut Storage<64, 64>,
+    config: &PoolConfig,
+    pool: &mut MaybeUninit<KvlPool>,
+) -> u32 {
+    let answer: Result<Pool<'static>, Refusal> = storage.init(config);
+    answer.map_or_else(
+        |why| why.code(),
+        |made| {
+            pool.write(KvlPool::new(made));
+            0
+        },
+    )
+}
+
+/// C has the number already: it is the status.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_refusal_code(kind: u32) -> u32 {
+    let refusals = [Refusal::Busy, Refusal::Full, Refusal::WouldBlock { short_by: kind, scope: Scope::Pool }];
+    refusals.get(kind as usize).map_or(0, Refusal::code)
+}
+
+/// C compares `generation` with 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_account_is_none(account: Account) -> bool {
+    account.is_none()
+}
+
+/// C has the macro `KVL_STREAMS_ONE`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_stream_set_one(stream: u32) -> u64 {
+    StreamSet::one(Stream(stream)).0
+}
+
+/// C has the operator `|`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_stream_set_with(one: u64, other: u64) -> u64 {
+    StreamSet(one).with(StreamSet(other)).0
+}
+
+/// C passes the number, and every `kvl_` function that takes one checks it.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_element_from_number(number: u32) -> bool {
+    Element::from_number(number).is_some()
+}
+
+/// C passes the number, and every `kvl_` function that takes one checks it.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_grain_from_number(number: u32) -> bool {
+    Grain::from_number(number).is_some()
+}
+
+/// C passes the number, and every `kvl_` function that takes one checks it.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_region_from_number(number: u32) -> bool {
+    Region::from_number(number).is_some()
+}
+
+/// C passes both parameters with each `kvl_binomial_` call.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_binomial_new(trials: u32, probability: f64) -> bool {
+    Binomial::new(trials, probability).is_some()
+}
