@@ -12,8 +12,9 @@
 
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cells, Span};
+use crate::balance::Balance;
+use crate::config::SLOTS_MAX;
 use crate::ids::{Account, Group};
-use crate::purse::Purse;
 use crate::slots::{Slots, SlotsLayout};
 use crate::sync::{AcqRel, Acquire, AtomicU64, Relaxed, Release};
 
@@ -32,11 +33,56 @@ const fn drawn(word: u64) -> u64 {
 /// Cells of one account.
 const CELLS: usize = 4;
 const WORD: usize = 0;
-const PURSE: usize = 1;
+const BALANCE: usize = 1;
 /// The total; changed by who set *busy*.
 const TOTAL: usize = 2;
 /// The group; fixed from open to close.
 const GROUP: usize = 3;
+
+/// A shared account in one word: slot 20 | generation 44; 0 is none. Whom a sequence draws on, and who is paid when one of
+/// its blocks leaves A.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Credit(u64);
+
+const CREDIT_SLOT_BITS: u32 = 20;
+const _: () = assert!(SLOTS_MAX <= 1 << CREDIT_SLOT_BITS);
+
+impl Credit {
+    /// Nobody.
+    pub(crate) const NONE: Credit = Credit(0);
+
+    pub(crate) const fn to(account: Account) -> Credit {
+        if account.is_none() {
+            return Credit::NONE;
+        }
+        Credit(account.generation << CREDIT_SLOT_BITS | account.slot as u64)
+    }
+
+    pub(crate) const fn from_raw(raw: u64) -> Credit {
+        Credit(raw)
+    }
+
+    pub(crate) const fn raw(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) const fn slot(self) -> u32 {
+        (self.0 & ((1 << CREDIT_SLOT_BITS) - 1)) as u32
+    }
+
+    pub(crate) const fn generation(self) -> u64 {
+        self.0 >> CREDIT_SLOT_BITS
+    }
+
+    /// The handle, in pool number `pool`.
+    pub(crate) const fn account(self, pool: u32) -> Account {
+        Account { slot: self.slot(), pool, generation: self.generation() }
+    }
+}
 
 /// Where the parts are.
 #[derive(Clone, Copy)]
@@ -91,7 +137,7 @@ impl<'m> Accounts<'m> {
         let generation = self.cell(slot, WORD).load(Relaxed) >> GENERATION_SHIFT;
         self.cell(slot, TOTAL).store(total as u64, Relaxed);
         self.cell(slot, GROUP).store(group.0 as u64, Relaxed);
-        self.purse(slot).open(generation, total);
+        self.balance(slot).open(generation, total);
         self.cell(slot, WORD).store(generation << GENERATION_SHIFT | OPEN, Release);
         Account { slot, pool: self.pool, generation }
     }
@@ -103,8 +149,8 @@ impl<'m> Accounts<'m> {
     }
 
     /// One sequence fewer.
-    pub(crate) fn detach(&self, account: Account) {
-        let before = self.cell(account.slot, WORD).fetch_sub(DRAWN_ONE, AcqRel);
+    pub(crate) fn detach(&self, account: Credit) {
+        let before = self.cell(account.slot(), WORD).fetch_sub(DRAWN_ONE, AcqRel);
         debug_assert!(drawn(before) > 0, "I10: nobody leaves an account twice");
     }
 
@@ -117,7 +163,7 @@ impl<'m> Accounts<'m> {
         self.cell(account.slot, WORD).fetch_and(!BUSY, AcqRel);
     }
 
-    /// Close an account that nobody draws on or changes: its handle is late from here on. The purse is still full.
+    /// Close an account that nobody draws on or changes: its handle is late from here on. The balance is still in it.
     pub(crate) fn close(&self, account: Account) -> Result<(), Refusal> {
         self.change(account, |word| {
             if word & BUSY != 0 || drawn(word) > 0 {
@@ -127,14 +173,14 @@ impl<'m> Accounts<'m> {
         })
     }
 
-    /// The slot is nobody's again; the purse is closed.
+    /// The slot is nobody's again; its balance is closed.
     pub(crate) fn vacate(&self, account: Account) {
         self.cell(account.slot, WORD).store((account.generation + 1) << GENERATION_SHIFT, Release);
         self.untake_slot(account.slot);
     }
 
-    pub(crate) fn purse(&self, slot: u32) -> Purse<'m> {
-        Purse(self.cell(slot, PURSE))
+    pub(crate) fn balance(&self, slot: u32) -> Balance<'m> {
+        Balance(self.cell(slot, BALANCE))
     }
 
     pub(crate) fn total(&self, slot: u32) -> u32 {

@@ -13,6 +13,7 @@ use crate::sync::{AtomicU32, AtomicU64};
 use core::marker::PhantomData;
 use core::mem::size_of;
 use core::ptr::NonNull;
+use core::sync::atomic::AtomicU64 as Plain;
 
 /// Bytes in a cache line; every region starts on one.
 pub(crate) const LINE_BYTES: usize = 64;
@@ -142,6 +143,15 @@ impl<'m> Arena<'m> {
     /// cells of the same types at the same places.
     pub(crate) unsafe fn existing(base: NonNull<u8>, bytes: usize) -> Arena<'m> {
         Arena { base, bytes, carved: 0, fresh: false, memory: PhantomData }
+    }
+
+    /// The cells of a region as they are, also in a fresh arena: for the header, which another process may be looking at
+    /// while it is made. Any bits are good integers.
+    pub(crate) fn integers(&mut self, span: Span<Plain>) -> Result<Cells<'m, Plain>, Refusal> {
+        let fresh = core::mem::replace(&mut self.fresh, false);
+        let cells = self.cells(span);
+        self.fresh = fresh;
+        cells
     }
 
     /// The cells of a region. Regions are taken in the order in which they were carved; anything else is refused.

@@ -74,6 +74,7 @@ impl Word {
         self.0 & VERSION_MASK
     }
 
+    /// I7: whoever remembers the version before finds another word.
     const fn next_version(self) -> u64 {
         self.0.wrapping_add(1 << VERSION_SHIFT) & VERSION_MASK
     }

@@ -8,10 +8,11 @@
 //! to retiring publishes it (O6 release) and trusted only after a claim (O6 acquire). A tag that is merely looked at
 //! may be of an earlier retirement; the version in the word tells.
 
+use crate::accounts::Credit;
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cells, Span};
 use crate::block::{Kind, Word};
-use crate::ids::{Account, Epoch, Group, StreamSet};
+use crate::ids::{Epoch, Group, StreamSet};
 use crate::sync::{AcqRel, Acquire, AtomicU64, Plant, Relaxed, Release, planted};
 use core::sync::atomic::{AtomicU32 as Guarded32, AtomicU64 as Guarded};
 
@@ -23,36 +24,6 @@ pub(crate) struct Layout {
     streams: Span<Guarded>,
     credits: Span<Guarded>,
     groups: Span<Guarded32>,
-}
-
-/// Who is paid when a block leaves A: slot and generation of a shared account in one word, 0 for nobody.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Credit(u64);
-
-const CREDIT_SLOT_BITS: u32 = 20;
-
-impl Credit {
-    /// Nobody.
-    pub(crate) const NONE: Credit = Credit(0);
-
-    pub(crate) const fn to(account: Account) -> Credit {
-        if account.is_none() {
-            return Credit::NONE;
-        }
-        Credit(account.generation << CREDIT_SLOT_BITS | account.slot as u64)
-    }
-
-    pub(crate) const fn is_none(self) -> bool {
-        self.0 == 0
-    }
-
-    pub(crate) const fn slot(self) -> u32 {
-        (self.0 & ((1 << CREDIT_SLOT_BITS) - 1)) as u32
-    }
-
-    pub(crate) const fn generation(self) -> u64 {
-        self.0 >> CREDIT_SLOT_BITS
-    }
 }
 
 /// What is known about a retiring block.
@@ -135,7 +106,7 @@ impl<'m> Blocks<'m> {
         }
         self.epochs.at(index).store(tag.epoch.0, Relaxed);
         self.streams.at(index).store(tag.streams.0, Relaxed);
-        self.credits.at(index).store(tag.credit.0, Relaxed);
+        self.credits.at(index).store(tag.credit.raw(), Relaxed);
         self.groups.at(index).store(tag.group.0, Relaxed);
         // O6 release, pairs with O6 acquire in `claim`: the tag is written.
         self.shared(id, Word::retire)
@@ -168,7 +139,7 @@ impl<'m> Blocks<'m> {
         Tag {
             epoch: Epoch(self.epochs.at(index).load(Relaxed)),
             streams: StreamSet(self.streams.at(index).load(Relaxed)),
-            credit: Credit(self.credits.at(index).load(Relaxed)),
+            credit: Credit::from_raw(self.credits.at(index).load(Relaxed)),
             group: Group(self.groups.at(index).load(Relaxed)),
         }
     }

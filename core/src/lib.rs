@@ -48,6 +48,7 @@ compile_error!("kvledger needs a 64-bit address space: sizes of pools are comput
 mod accounts;
 mod answer;
 mod arena;
+mod balance;
 mod bits;
 mod block;
 mod blocks;
@@ -61,7 +62,6 @@ mod ledger;
 pub mod model;
 pub mod plan;
 mod pool;
-mod purse;
 #[cfg(all(test, loom))]
 mod race;
 mod retire;

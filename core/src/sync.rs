@@ -78,6 +78,8 @@ pub(crate) enum Plant {
     NoFullFence,
     /// A batch and a single driver do not agree on an order: each may miss the other.
     NoBatchFence,
+    /// A batch does not look whether the slot is still its sequence's.
+    LateMark,
     /// An epoch is stamped without having been announced.
     NoAnnouncement,
     /// A reclaimer empties a whole bucket before it frees the first block.

@@ -14,6 +14,9 @@ use crate::ids::{Epoch, StreamSet};
 use crate::sync::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
+/// The entries of one row.
+pub(crate) type Row<'m> = Cells<'m, AtomicU32>;
+
 /// Cells of one row in flight: epoch and streams.
 const IN_FLIGHT_CELLS: usize = 2;
 
@@ -60,7 +63,7 @@ impl<'m> Table<'m> {
 
     /// A row.
     #[inline(always)]
-    pub(crate) fn row(&self, number: u32) -> Cells<'m, AtomicU32> {
+    pub(crate) fn row(&self, number: u32) -> Row<'m> {
         self.entries.part(number as usize * self.width as usize, self.width as usize)
     }
 

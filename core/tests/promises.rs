@@ -66,17 +66,35 @@ fn the_watermark_is_read_in_the_same_decision() {
 #[test]
 fn a_draw_on_the_margin_leaves_the_sum_as_it_is() {
     let pool = pool(&PoolConfig { safety: 3, ..small(10, 1) });
-    let sequence = run(&pool, 7, 0);
+    let _other = run(&pool, 3, 0);
+    let sequence = run(&pool, 4, 0);
     assert_eq!(pool.advance(sequence, 1), Err(Refusal::OverPromise { short_by: 1 }));
-    assert_eq!(pool.advance_growing(sequence, 1, 0), Err(Refusal::NeverFits { needed: 8, ceiling: 7 }));
+    assert_eq!(pool.advance_growing(sequence, 1, 0), would_block(1, POOL));
     pool.draw_safety(sequence, 2).expect("three are there");
     assert_eq!(ars(&pool), (7, 2, 1));
     pool.advance(sequence, 2).expect("drawn");
     assert_eq!(ars(&pool), (9, 0, 1));
     assert_eq!(pool.draw_safety(sequence, 2), would_block(1, POOL));
+    assert_eq!(pool.draw_safety(sequence, 5), Err(Refusal::NeverFits { needed: 11, ceiling: 10 }));
+    assert_eq!(pool.draw_safety(sequence, u32::MAX), Err(Refusal::NeverFits { needed: u32::MAX, ceiling: 10 }));
     pool.set_quota(Group(0), 9).expect("a group");
     assert_eq!(pool.draw_safety(sequence, 1), would_block(1, GROUP), "draws need the quota too");
     assert_eq!(ars(&pool), (9, 0, 1));
+}
+
+/// What can never come true is not "later".
+#[test]
+fn an_impossible_watermark_never_fits() {
+    let pool = pool(&PoolConfig { safety: 1, ..small(10, 1) });
+    let sequence = run(&pool, 1, 0);
+    let never = |needed, ceiling| Err(Refusal::NeverFits { needed, ceiling });
+    assert_eq!(pool.extend(sequence, 1, u32::MAX), never(1, 0));
+    assert_eq!(pool.extend(sequence, 2, 8), never(2, 1));
+    assert_eq!(pool.advance_growing(sequence, 1, u32::MAX).map(drop), never(1, 0));
+    assert_eq!(pool.open_account(Group(0), 3, 7).map(drop), never(3, 2));
+    let other = pool.open().expect("a slot");
+    let admission = Admission { watermark: u32::MAX, ..Admission::full(1, 0) };
+    assert_eq!(pool.admit(other, &admission).map(drop), never(1, 0));
 }
 
 /// A refused call leaves counts and the release number as they were; a return changes the number.

@@ -1,15 +1,15 @@
 //! The pool and the model side by side.
 
+use super::observers::Seen;
 use super::operation::Kind;
 use super::pool::Seq;
 use super::{Model, Operation, Random};
 use crate::answer::Refusal;
 use crate::arena::Line;
-use crate::calls::{Admission, Promise, Step};
+use crate::calls::{Admission, Advanced, Batch, Promise, Step};
 use crate::config::PoolConfig;
 use crate::ids::{Account, Epoch, Group, Sequence, Stream, StreamSet};
-use crate::pool::Pool;
-use crate::snapshot::Snapshot;
+use crate::pool::{Pool, RowView};
 use core::fmt::Debug;
 use std::collections::BTreeMap;
 use std::format;
@@ -44,12 +44,14 @@ impl Tally {
 /// A pool, its model, and every handle that was ever given out.
 pub struct Comparison<'m> {
     tally: Tally,
-    pool: Pool<'m>,
-    model: Model,
+    pub(super) pool: Pool<'m>,
+    pub(super) model: Model,
     sequences: Vec<Sequence>,
     accounts: Vec<Account>,
     epochs: Vec<Epoch>,
-    row: Vec<u32>,
+    pub(super) row: Vec<u32>,
+    /// The row of each slot as it was seen last.
+    pub(super) rows_seen: Vec<Option<Seen>>,
 }
 
 /// A small random configuration: small enough that everything is exhausted all the time.
@@ -91,7 +93,7 @@ fn pick<T: Copy + Default>(list: &[T], number: u8) -> T {
     if list.is_empty() { T::default() } else { list[number as usize % list.len()] }
 }
 
-fn same<T: PartialEq + Debug>(what: &str, pool: T, model: T) -> Result<(), String> {
+pub(super) fn same<T: PartialEq + Debug>(what: &str, pool: T, model: T) -> Result<(), String> {
     if pool == model { Ok(()) } else { Err(format!("{what}: pool {pool:?}, model {model:?}")) }
 }
 
@@ -122,8 +124,16 @@ impl Comparison<'_> {
         let mut table = vec![0xdead_beef; entries];
         let pool = Pool::init(&mut memory, &mut table, config).map_err(|refusal| failed(format!("{refusal}")))?;
         let (tally, row) = (Tally::default(), vec![0; config.table_width as usize]);
-        let mut both =
-            Comparison { tally, pool, model, sequences: Vec::new(), accounts: Vec::new(), epochs: Vec::new(), row };
+        let mut both = Comparison {
+            tally,
+            pool,
+            model,
+            sequences: Vec::new(),
+            accounts: Vec::new(),
+            epochs: Vec::new(),
+            row,
+            rows_seen: vec![None; config.sequences as usize],
+        };
         for (index, &operation) in operations.iter().enumerate() {
             both.step(operation).map_err(|what| Difference { index, operation, what })?;
         }
@@ -245,7 +255,9 @@ impl Comparison<'_> {
             Kind::LaunchRow => {
                 let epoch = pick(&self.epochs, b);
                 let model = self.model.launch_row(sequence, epoch);
-                answer(&mut self.tally, "launch_row", self.pool.launch_row(sequence, epoch).map(drop), model)
+                let model = model.map(|()| self.model.row_view(sequence.slot as usize));
+                let pool = self.pool.launch_row(sequence, epoch).map(|view| RowView { version: 0, ..view });
+                answer(&mut self.tally, "launch_row", pool, model)
             }
         }
     }
@@ -291,14 +303,22 @@ impl Comparison<'_> {
             None => self.pool.advance(sequence, tokens),
             Some(watermark) => self.pool.advance_growing(sequence, tokens, watermark),
         };
-        answer(&mut self.tally, "advance", pool.map(|advanced| advanced.taken), model)?;
+        let expected = self.advanced(sequence, model);
+        answer(&mut self.tally, "advance", pool, expected)?;
         self.learn_ids(sequence, model.is_ok())
+    }
+
+    /// What the model says of an advance: the ids that it holds already, and how many it takes.
+    fn advanced(&self, sequence: Sequence, model: Result<u32, Refusal>) -> Result<Advanced, Refusal> {
+        let held = self.model.sequences.get(sequence.slot as usize).map_or(0, |seq| seq.ids.len() as u32);
+        model.map(|taken| Advanced { taken, held: held + taken })
     }
 
     fn materialize(&mut self, sequence: Sequence, blocks: u32) -> Result<(), String> {
         let model = self.model.materialize(sequence, blocks);
         let pool = self.pool.materialize(sequence, blocks);
-        answer(&mut self.tally, "materialize", pool.map(|advanced| advanced.taken), model)?;
+        let expected = self.advanced(sequence, model);
+        answer(&mut self.tally, "materialize", pool, expected)?;
         self.learn_ids(sequence, model.is_ok())
     }
 
@@ -313,16 +333,23 @@ impl Comparison<'_> {
         });
         let (mut answers, mut changed) = ([u32::MAX; 3], [u32::MAX; 3]);
         let batch = self.pool.advance_many(&steps, &mut answers, &mut changed);
-        let mut expected = Vec::new();
+        let (mut expected, mut slots) = (Batch::default(), Vec::new());
         for (step, answer) in steps.into_iter().zip(answers) {
             let model = self.model.advance(step.sequence, tokens, None);
             same("a row of advance_many", answer, model.map_or_else(|refusal| refusal.code(), |_| 0))?;
-            if model.is_ok_and(|taken| taken > 0) {
-                expected.push(step.sequence.slot);
+            expected.advanced += u32::from(model.is_ok());
+            expected.refused += u32::from(model.is_err());
+            if let Err(Refusal::RetryAfter { after, .. }) = model {
+                expected.retry_after = expected.retry_after.max(after);
+            }
+            if let Ok(taken @ 1..) = model {
+                expected.taken += taken;
+                expected.changed += 1;
+                slots.push(step.sequence.slot);
             }
         }
-        let listed = batch.map(|batch| changed[..batch.changed as usize].to_vec());
-        same("changed rows", listed, Ok(expected))?;
+        same("batch", batch, Ok(expected))?;
+        same("changed rows", &changed[..slots.len()], slots.as_slice())?;
         for step in steps {
             self.learn_ids(step.sequence, self.model.drive(step.sequence, true).is_ok())?;
         }
@@ -354,48 +381,6 @@ impl Comparison<'_> {
         answer(&mut self.tally, "submit", pool, self.model.submit(stream))?;
         if let Ok(epoch) = pool {
             remember(&mut self.epochs, epoch);
-        }
-        Ok(())
-    }
-
-    /// Everything that can be asked, of both.
-    fn observe(&mut self) -> Result<(), String> {
-        self.pool.validate().map_err(|fault| format!("{fault}"))?;
-        let snapshot = self.pool.snapshot();
-        same("snapshot holds", snapshot.holds(), true)?;
-        same("snapshot", Snapshot { release_number: 0, ..snapshot }, self.model.snapshot())?;
-        let counts = self.pool.counts();
-        same(
-            "counts",
-            (counts.committed, counts.promised_and_safety),
-            (snapshot.committed, snapshot.promised + snapshot.safety),
-        )?;
-        for group in (0..self.pool.config().groups).map(Group) {
-            same("group", self.pool.group_snapshot(group), Ok(self.model.group_snapshot(group)))?;
-        }
-        for slot in 0..self.model.accounts.len() {
-            let shared = &self.model.accounts[slot];
-            let pool = self.pool.config().number;
-            let account = Account { slot: slot as u32, pool, generation: shared.generation };
-            let model = if shared.open { Ok(self.model.account_snapshot(slot)) } else { Err(Refusal::Stale) };
-            same("account", self.pool.account_snapshot(account), model)?;
-        }
-        (0..self.model.sequences.len()).try_for_each(|slot| self.observe_sequence(slot))
-    }
-
-    fn observe_sequence(&mut self, slot: usize) -> Result<(), String> {
-        let seq = &self.model.sequences[slot];
-        let sequence = Sequence { slot: slot as u32, pool: self.pool.config().number, generation: seq.generation };
-        let pool = self.pool.sequence_snapshot(sequence);
-        if !seq.open {
-            return same("an ended sequence", pool, Err(Refusal::Stale));
-        }
-        let pool = pool.map(|snapshot| crate::snapshot::SequenceSnapshot { row_version: 0, ..snapshot });
-        same("sequence", pool, Ok(self.model.sequence_snapshot(slot)))?;
-        if seq.admitted && !seq.cancelled {
-            let held = self.pool.export_row(sequence, &mut self.row);
-            same("blocks held", held, Ok(seq.ids.len() as u32))?;
-            same("row", &self.row[..seq.ids.len()], seq.ids.as_slice())?;
         }
         Ok(())
     }

@@ -30,6 +30,7 @@ impl Model {
     }
 
     pub(super) fn fits(&self, group: Group, count: u32, watermark: u32) -> Result<(), Refusal> {
+        Self::within(u64::from(count), (self.config.blocks - self.safety).saturating_sub(watermark))?;
         match (self.group_short(group, count), self.pool_short(count, watermark)) {
             (0, 0) => Ok(()),
             (0, short_by) => Err(self.refusal(short_by, Scope::Pool, group)),

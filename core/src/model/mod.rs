@@ -9,6 +9,7 @@ mod blocks;
 mod compare;
 mod limits;
 mod observe;
+mod observers;
 mod operation;
 mod pool;
 mod shrink;

@@ -3,6 +3,7 @@
 use super::blocks::{Block, Credit};
 use super::pool::{Model, Seq};
 use crate::ids::{Epoch, Group};
+use crate::pool::RowView;
 use crate::snapshot::{AccountSnapshot, GroupSnapshot, SequenceSnapshot, Snapshot};
 
 impl Model {
@@ -94,6 +95,12 @@ impl Model {
             admitted: u32::from(seq.admitted),
             cancelled: u32::from(seq.cancelled),
         }
+    }
+
+    /// Where the blocks of a sequence stand, but for the row's version, which the model does not count.
+    pub(super) fn row_view(&self, slot: usize) -> RowView {
+        let snapshot = self.sequence_snapshot(slot);
+        RowView { row: snapshot.row, blocks: snapshot.held, tokens: snapshot.tokens, version: 0 }
     }
 
     pub(super) fn group_snapshot(&self, group: Group) -> GroupSnapshot {

@@ -112,10 +112,6 @@ impl Model {
         let peak = full.max(promise);
         if admission.account.is_none() {
             self.ceiling(group, u64::from(peak))?;
-            let above = (self.config.blocks - self.safety).saturating_sub(admission.watermark);
-            if promise > above {
-                return Err(Refusal::NeverFits { needed: promise, ceiling: above });
-            }
             self.fits(group, promise, admission.watermark)?;
             self.sequences[slot].balance = promise;
         } else {
@@ -160,6 +156,9 @@ impl Model {
 
     fn grow(&mut self, slot: usize, blocks: u32, growth: Option<u32>) -> Result<u32, Refusal> {
         let seq = &self.sequences[slot];
+        if seq.shared.is_some() && growth.is_some() {
+            return Err(invalid(Argument::Account));
+        }
         let need = blocks - seq.ids.len() as u32;
         if need == 0 {
             return Ok(0);
@@ -168,9 +167,6 @@ impl Model {
             return Err(Refusal::NeverFits { needed: blocks, ceiling: self.config.table_width });
         }
         if let Some((account, generation)) = seq.shared {
-            if growth.is_some() {
-                return Err(invalid(Argument::Account));
-            }
             let balance = self.accounts[account].balance;
             if balance < need {
                 return Err(self.account_refusal(account, generation, need - balance));
@@ -224,12 +220,16 @@ impl Model {
     pub(super) fn draw_safety(&mut self, sequence: Sequence, blocks: u32) -> Result<(), Refusal> {
         let slot = self.drive_own(sequence, blocks)?;
         let group = self.sequences[slot].group.unwrap_or_default();
-        let short_by = self.group_short(group, blocks);
-        if short_by > 0 {
-            return Err(Refusal::WouldBlock { short_by, scope: Scope::Group });
-        }
+        let seq = &self.sequences[slot];
+        let has = seq.ids.len() as u64 + u64::from(seq.balance);
+        let ceiling = self.config.blocks.min(self.config.table_width).min(self.quotas[group.0 as usize]);
+        Self::within(has + u64::from(blocks), ceiling)?;
         if blocks > self.safety {
             return Err(Refusal::WouldBlock { short_by: blocks - self.safety, scope: Scope::Pool });
+        }
+        let short_by = self.group_short(group, blocks);
+        if short_by > 0 {
+            return Err(self.refusal(short_by, Scope::Group, group));
         }
         self.safety -= blocks;
         self.sequences[slot].balance += blocks;

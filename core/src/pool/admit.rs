@@ -2,12 +2,13 @@
 //! (I1), taken in this order and given back in the other; a refusal leaves both as they were (I9).
 
 use super::{Counter, Pool};
+use crate::accounts::Credit;
 use crate::answer::{Argument, Refusal, Scope};
+use crate::balance::Denied;
 use crate::calls::{Admission, Admitted, Promise};
 use crate::ids::{Account, Group, Sequence, StreamSet};
 use crate::ledger::Into;
-use crate::purse::Denied;
-use crate::sequence::{Driver, Event, State};
+use crate::sequence::{Driver, Event};
 use crate::sync::{AcqRel, Acquire, point};
 
 /// An admission whose arguments are good.
@@ -43,7 +44,7 @@ impl Pool<'_> {
         } else {
             self.draw_on_shared(&driver, &request, turn)?
         };
-        driver.enter(State::Admitted);
+        driver.succeed();
         Ok(Admitted { promised })
     }
 
@@ -54,7 +55,7 @@ impl Pool<'_> {
     pub fn extend(&self, sequence: Sequence, blocks: u32, watermark: u32) -> Result<(), Refusal> {
         let driver = self.drive_own(sequence, blocks)?;
         let group = self.group_of(&driver);
-        let has = driver.record.extent().held as u64 + u64::from(driver.record.purse().balance());
+        let has = driver.record.extent().held as u64 + u64::from(driver.record.balance().blocks());
         self.check_ceiling(group, has + u64::from(blocks))?;
         self.charge(Some(group), blocks, watermark, Into::Promised)?;
         self.credit_own(&driver, group, blocks)
@@ -68,7 +69,7 @@ impl Pool<'_> {
     pub fn shrink(&self, sequence: Sequence, blocks: u32) -> Result<u32, Refusal> {
         let driver = self.drive_own(sequence, blocks)?;
         let group = self.group_of(&driver);
-        let debit = driver.record.purse().debit_up_to(driver.generation, blocks);
+        let debit = driver.record.balance().debit_up_to(driver.generation, blocks);
         let returned = debit.map_err(|_| Refusal::Cancelled)?;
         self.release(group, 0, returned);
         Ok(returned)
@@ -77,32 +78,32 @@ impl Pool<'_> {
     /// Move `blocks` from the safety margin to the promise of a sequence: the word of the pool does not change, the
     /// group's quota is needed all the same. What an exceedance policy does that dips into S.
     ///
-    /// Errors: as `extend`; `WOULD_BLOCK` also when S is smaller. Threads: its driver. Lock-free. Cost: O(1).
+    /// Errors: as `extend`, but the group alone can make one wait; `WOULD_BLOCK` of the pool when S is smaller. Threads: its
+    /// driver. Lock-free. Cost: as `admit`.
     pub fn draw_safety(&self, sequence: Sequence, blocks: u32) -> Result<(), Refusal> {
         let driver = self.drive_own(sequence, blocks)?;
         let group = self.group_of(&driver);
-        let word = self.group_word(group);
-        let short = |short_by, scope| Refusal::WouldBlock { short_by, scope };
-        // As in `try_charge`: who asks for what is plainly not there charges nobody while he is refused.
-        match (word.load().short_by(blocks), blocks.saturating_sub(self.safety())) {
-            (0, 0) => {}
-            (0, short_by) => return Err(short(short_by, Scope::Pool)),
-            (short_by, _) => return Err(short(short_by, Scope::Group)),
+        let has = u64::from(driver.record.extent().held) + u64::from(driver.record.balance().blocks());
+        // What is drawn leaves S, so the ceiling rises with it; the width and the quota do not.
+        let ceiling = self.config.blocks.min(self.table.width).min(self.group_word(group).load().quota);
+        within(has + u64::from(blocks), ceiling)?;
+        if let short_by @ 1.. = blocks.saturating_sub(self.safety()) {
+            return Err(Refusal::WouldBlock { short_by, scope: Scope::Pool });
         }
-        word.charge(blocks).map_err(|short_by| short(short_by, Scope::Group))?;
+        self.charge_group(group, blocks)?;
         point("draw: group charged");
         let safety = self.counter(Counter::Safety);
         if let Err(now) = safety.fetch_update(AcqRel, Acquire, |now| now.checked_sub(u64::from(blocks))) {
-            word.release(blocks);
+            self.group_word(group).release(blocks);
             self.returned();
-            return Err(short(blocks.saturating_sub(now as u32), Scope::Pool));
+            return Err(Refusal::WouldBlock { short_by: blocks.saturating_sub(now as u32), scope: Scope::Pool });
         }
         point("draw: out of the margin");
-        if driver.record.purse().credit(driver.generation, blocks) {
+        if driver.record.balance().credit(driver.generation, blocks) {
             return Ok(());
         }
         safety.fetch_add(u64::from(blocks), AcqRel);
-        word.release(blocks);
+        self.group_word(group).release(blocks);
         self.returned();
         Err(Refusal::Cancelled)
     }
@@ -113,11 +114,7 @@ impl Pool<'_> {
             return Err(Refusal::invalid(Argument::Count));
         }
         let driver = self.sequences.drive(sequence, Event::Use)?;
-        if driver.record.shared(self.config.number).is_none() {
-            Ok(driver)
-        } else {
-            Err(Refusal::invalid(Argument::Account))
-        }
+        if driver.record.shared().is_none() { Ok(driver) } else { Err(Refusal::invalid(Argument::Account)) }
     }
 
     /// Check what can be checked without looking at the pool.
@@ -139,9 +136,6 @@ impl Pool<'_> {
     /// Full-output, incremental, contiguous, statistical: the sequence's own account.
     fn promise_own(&self, driver: &Driver<'_>, request: &Request, turn: u32) -> Result<u32, Refusal> {
         self.check_ceiling(request.group, u64::from(request.peak))?;
-        // A promise that could only be made below the watermark is never made either.
-        let above = self.config.blocks.saturating_sub(self.safety()).saturating_sub(request.watermark);
-        within(u64::from(request.promise), above)?;
         self.charge(Some(request.group), request.promise, request.watermark, Into::Promised)?;
         point("admit: promised");
         self.settle_in(driver, request, turn);
@@ -163,11 +157,11 @@ impl Pool<'_> {
             None
         };
         if let Some(refusal) = refusal {
-            self.accounts.detach(request.account);
+            self.accounts.detach(Credit::to(request.account));
             return Err(refusal);
         }
         self.settle_in(driver, request, turn);
-        driver.record.set_shared(request.account);
+        driver.record.set_shared(Credit::to(request.account));
         Ok(0)
     }
 
@@ -178,7 +172,7 @@ impl Pool<'_> {
 
     /// What was charged to the pool goes to the sequence's own account; if it was cancelled meanwhile, back.
     pub(super) fn credit_own(&self, driver: &Driver<'_>, group: Group, blocks: u32) -> Result<(), Refusal> {
-        if driver.record.purse().credit(driver.generation, blocks) {
+        if driver.record.balance().credit(driver.generation, blocks) {
             return Ok(());
         }
         self.release(group, 0, blocks);
@@ -198,6 +192,8 @@ impl Pool<'_> {
     /// it has enough or nothing over is left; then says what to wait for. Lock-free: each turn of the loop reclaimed a
     /// block, or saw an epoch end.
     pub(super) fn charge(&self, group: Option<Group>, count: u32, watermark: u32, into: Into) -> Result<(), Refusal> {
+        // What could only be given below the watermark is never given.
+        within(u64::from(count), self.config.blocks.saturating_sub(self.safety()).saturating_sub(watermark))?;
         loop {
             let (short_by, scope) = match self.try_charge(group, count, watermark, into) {
                 Ok(()) => return Ok(()),
@@ -207,6 +203,19 @@ impl Pool<'_> {
                 continue;
             }
             if let Some(refusal) = self.refusal(short_by, scope, group) {
+                return Err(refusal);
+            }
+        }
+    }
+
+    /// Charge `count` blocks to a group alone. As [`Pool::charge`].
+    fn charge_group(&self, group: Group, count: u32) -> Result<(), Refusal> {
+        loop {
+            let Err(short_by) = self.group_word(group).charge(count) else { return Ok(()) };
+            if self.reclaim(short_by) > 0 {
+                continue;
+            }
+            if let Some(refusal) = self.refusal(short_by, Scope::Group, Some(group)) {
                 return Err(refusal);
             }
         }

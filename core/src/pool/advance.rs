@@ -4,10 +4,10 @@
 use super::Pool;
 use super::admit::own_denied;
 use crate::answer::{Argument, Refusal};
+use crate::balance::{self, Denied};
 use crate::calls::Advanced;
 use crate::ids::{Account, Sequence};
 use crate::ledger::Into;
-use crate::purse::{self, Denied};
 use crate::sequence::{Driver, Event, Extent};
 use crate::sync::{Plant, planted, point};
 
@@ -66,6 +66,9 @@ impl Pool<'_> {
         tokens: u32,
         growth: Option<u32>,
     ) -> Result<Advanced, Refusal> {
+        if growth.is_some() && !driver.record.shared().is_none() {
+            return Err(Refusal::invalid(Argument::Account));
+        }
         let mut extent = driver.record.extent();
         extent.tokens = extent.tokens.checked_add(tokens).ok_or(Refusal::invalid(Argument::Tokens))?;
         if u64::from(extent.tokens) <= u64::from(extent.held) * u64::from(self.block_tokens.get()) {
@@ -111,17 +114,14 @@ impl Pool<'_> {
 
     /// Move `need` blocks into A: out of the account, and if it may grow, what the account lacks from the headroom.
     fn commit(&self, driver: &Driver<'_>, held: u32, need: u32, growth: Option<u32>) -> Result<(), Refusal> {
-        let shared = driver.record.shared(self.config.number);
+        let shared = driver.record.shared();
         if !shared.is_none() {
-            if growth.is_some() {
-                return Err(Refusal::invalid(Argument::Account));
-            }
-            self.debit_shared(shared, need)?;
+            self.debit_shared(shared.account(self.config.number), need)?;
             self.ledger.materialize(need);
             return Ok(());
         }
-        match (driver.record.purse().load(driver.generation), growth) {
-            (purse::State::Open(balance), Some(watermark)) if balance < need => {
+        match (driver.record.balance().load(driver.generation), growth) {
+            (balance::State::Open(balance), Some(watermark)) if balance < need => {
                 self.commit_growing(driver, held, balance, need - balance, watermark)
             }
             _ => self.commit_promised(driver, need),
@@ -131,7 +131,7 @@ impl Pool<'_> {
     /// `count` blocks out of the sequence's own account.
     #[inline]
     fn commit_promised(&self, driver: &Driver<'_>, count: u32) -> Result<(), Refusal> {
-        driver.record.purse().debit(driver.generation, count).map_err(own_denied)?;
+        driver.record.balance().debit(driver.generation, count).map_err(own_denied)?;
         point("advance: debited");
         self.ledger.materialize(count);
         Ok(())
@@ -160,7 +160,7 @@ impl Pool<'_> {
     /// Take `need` out of a shared account. What it lacks may be pending: blocks of its sequences that are retiring.
     fn debit_shared(&self, account: Account, need: u32) -> Result<(), Refusal> {
         loop {
-            let short_by = match self.accounts.purse(account.slot).debit(account.generation, need) {
+            let short_by = match self.accounts.balance(account.slot).debit(account.generation, need) {
                 Ok(()) => return Ok(()),
                 Err(Denied::Short(short_by)) => short_by,
                 Err(Denied::Closed) => return Err(Refusal::Stale),

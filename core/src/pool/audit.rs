@@ -2,6 +2,7 @@
 //! call is in progress; slow on purpose.
 
 use super::{Counter, Pool};
+use crate::accounts::Credit;
 use crate::block::Kind;
 use crate::ids::Group;
 use crate::sequence::State;
@@ -140,11 +141,11 @@ impl Pool<'_> {
     /// R + S = all balances + S; the total of an account = balance + its blocks in A.
     fn check_promises(&self, spoken: u64) -> Result<(), Fault> {
         let sequences: u64 =
-            (0..self.sequences.count()).map(|slot| u64::from(self.sequences.record(slot).purse().balance())).sum();
+            (0..self.sequences.count()).map(|slot| u64::from(self.sequences.record(slot).balance().blocks())).sum();
         let mut accounts = 0;
         for slot in 0..self.accounts.count() {
             if let Some(account) = self.accounts.opened(slot) {
-                let balance = u64::from(self.accounts.purse(slot).balance());
+                let balance = u64::from(self.accounts.balance(slot).blocks());
                 accounts += balance;
                 let taken = self.taken_by(account);
                 equal(8, "an account's total", u64::from(self.accounts.total(slot)), balance + taken)?;
@@ -157,10 +158,10 @@ impl Pool<'_> {
     fn taken_by(&self, account: crate::ids::Account) -> u64 {
         let held: u64 = (0..self.sequences.count())
             .map(|slot| self.sequences.record(slot))
-            .filter(|record| record.look().1 == State::Admitted && record.shared(account.pool) == account)
+            .filter(|record| record.look().1 == State::Admitted && record.shared() == Credit::to(account))
             .map(|record| u64::from(record.extent().held))
             .sum();
-        let credit = crate::blocks::Credit::to(account);
+        let credit = Credit::to(account);
         held + self.count_retiring(|tag| tag.credit == credit)
     }
 
@@ -179,9 +180,9 @@ impl Pool<'_> {
                 .map(|slot| self.sequences.record(slot))
                 .filter(|record| record.look().1 != State::Vacant && record.group() == Some(group))
                 .map(|record| {
-                    let shared = !record.shared(self.config.number).is_none();
+                    let shared = !record.shared().is_none();
                     let held = if shared { 0 } else { record.extent().held };
-                    u64::from(record.purse().balance()) + u64::from(held)
+                    u64::from(record.balance().blocks()) + u64::from(held)
                 })
                 .sum();
             let accounts: u64 = (0..self.accounts.count())

@@ -4,7 +4,7 @@
 use super::Pool;
 use crate::answer::{Argument, Refusal};
 use crate::calls::{Advanced, Batch, Step};
-use crate::sequence::Event;
+use crate::sequence::{Event, Record};
 use crate::sync::{Plant, full_fence, planted, point};
 
 /// Rows between two fences: enough to make the fence cheap, few enough that what was marked is still in the cache, and
@@ -57,18 +57,19 @@ impl Pool<'_> {
                 sum.batch.advanced += 1;
                 *answer = 0;
             } else {
-                *answer = sum.add(step, self.advance_marked_row(step));
+                *answer = sum.add(step, self.advance_marked_row(step, *record));
             }
         }
         records.iter().flatten().for_each(|record| record.unmark());
     }
 
     /// A row that needs a block, or is refused.
-    fn advance_marked_row(&self, step: &Step) -> Result<Advanced, Refusal> {
+    fn advance_marked_row(&self, step: &Step, record: Option<&Record>) -> Result<Advanced, Refusal> {
         if step.tokens == 0 {
             return Err(Refusal::invalid(Argument::Tokens));
         }
-        let driver = self.sequences.drive_marked(step.sequence, Event::Use)?;
+        let record = record.ok_or(Refusal::Stale)?;
+        let driver = self.sequences.drive_marked(step.sequence, record, Event::Use)?;
         self.advance_driven(&driver, step.tokens, None)
     }
 }

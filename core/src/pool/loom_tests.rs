@@ -47,7 +47,7 @@ fn at_rest(pool: &Pool<'_>) {
 
 /// I1: two admissions meet at the last block.
 #[test]
-fn admit_against_admit_on_the_last_block() {
+fn i1_admit_against_admit_on_the_last_block() {
     holds_and_notices(Some(3), &[Plant::AdmitInTwoSteps], || {
         let pool = pool(&config(1));
         let [first, second] = [pool.open(), pool.open()].map(|sequence| sequence.expect("a slot"));
@@ -171,7 +171,7 @@ fn i8_revive_less_retire_twice() {
             epoch: step,
             streams: crate::ids::StreamSet::ALL,
             group: Group(0),
-            credit: crate::blocks::Credit::NONE,
+            credit: crate::accounts::Credit::NONE,
         };
         let mut row = [0];
         pool.export_row(sequence, &mut row).expect("its driver asks");
@@ -268,7 +268,7 @@ fn i8_close_account_against_admit() {
 
 /// A batch and a single driver meet at one sequence: one of them gets it, or neither; never both.
 #[test]
-fn batch_against_driver() {
+fn i12_batch_against_driver() {
     holds_and_notices(Some(3), &[Plant::NoBatchFence], || {
         let pool = pool(&config(2));
         let sequence = promised(&pool, 2);
@@ -290,9 +290,33 @@ fn batch_against_driver() {
     });
 }
 
+/// I12: while a batch has marked a sequence its driver ends it, and the slot gets a new owner.
+#[test]
+fn i12_batch_against_end_and_open() {
+    holds_and_notices(Some(3), &[Plant::LateMark], || {
+        let pool = pool(&PoolConfig { sequences: 1, block_tokens: 2, ..config(2) });
+        let old = promised(&pool, 2);
+        let owner = thread::spawn(move || {
+            if pool.end(old).is_ok() {
+                // A slot is left in its block, so that a token more would need no promise.
+                let next = promised(&pool, 2);
+                pool.advance(next, 1).expect("promised");
+                let now = pool.sequence_snapshot(next).expect("open");
+                assert_eq!((now.tokens, now.held), (1, 1), "nobody else has its handle");
+            }
+        });
+        let (mut answers, mut changed) = ([9], [9]);
+        pool.advance_many(&[Step { sequence: old, tokens: 1 }], &mut answers, &mut changed).expect("long enough");
+        owner.join().expect("no panic");
+        let left = pool.snapshot();
+        assert!(left.tokens <= 1, "{left:?}");
+        at_rest(&pool);
+    });
+}
+
 /// Two batches meet at one sequence: the second goes row by row.
 #[test]
-fn batch_against_batch() {
+fn i12_batch_against_batch() {
     holds_and_notices(Some(2), &[], || {
         let pool = pool(&config(2));
         let sequence = promised(&pool, 2);

@@ -39,7 +39,7 @@ impl<'m> Pool<'m> {
         bytes: usize,
     ) -> Result<Pool<'m>, Refusal> {
         let layout = Layout::new(config);
-        let header_cells = arena.cells(layout.header)?;
+        let header_cells = arena.integers(layout.header)?;
         header::begin(&header_cells);
         let pool = open_memory(&mut arena, &layout, table, config)?;
         pool.table.clear();

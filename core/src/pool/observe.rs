@@ -2,9 +2,9 @@
 
 use super::{Counter, Pool};
 use crate::answer::Refusal;
+use crate::balance;
 use crate::calls::Counts;
 use crate::ids::{Account, Group, Sequence};
-use crate::purse;
 use crate::sequence::State;
 use crate::snapshot::{AccountSnapshot, GroupSnapshot, SequenceSnapshot, Snapshot};
 use crate::sync::{Acquire, Relaxed};
@@ -59,24 +59,24 @@ impl Pool<'_> {
     /// One shared account. Errors: `STALE`. Threads: any. Cost: O(1).
     pub fn account_snapshot(&self, account: Account) -> Result<AccountSnapshot, Refusal> {
         let sequences = self.accounts.drawn(account)?;
-        let balance = self.accounts.purse(account.slot).balance();
+        let balance = self.accounts.balance(account.slot).blocks();
         Ok(AccountSnapshot { total: self.accounts.total(account.slot), balance, sequences })
     }
 
     /// One sequence; torn if its driver is at work. Errors: `STALE`. Threads: any. Cost: O(1).
     pub fn sequence_snapshot(&self, sequence: Sequence) -> Result<SequenceSnapshot, Refusal> {
         let record = self.sequences.find(sequence)?;
-        let purse = record.purse().load(sequence.generation);
+        let balance = record.balance().load(sequence.generation);
         let extent = record.extent();
         let snapshot = SequenceSnapshot {
             tokens: extent.tokens,
             held: extent.held,
-            promised: if let purse::State::Open(balance) = purse { balance } else { 0 },
+            promised: if let balance::State::Open(balance) = balance { balance } else { 0 },
             group: record.group().map_or(0, |group| group.0),
             row: self.table.row_number(sequence.slot, record.turn()),
             row_version: record.row_version(),
             admitted: u32::from(record.look().1 == State::Admitted),
-            cancelled: u32::from(purse == purse::State::Closed),
+            cancelled: u32::from(balance == balance::State::Closed),
         };
         // Still the same one?
         self.sequences.find(sequence)?;
@@ -115,7 +115,7 @@ impl Pool<'_> {
             let extent = record.extent();
             let slots = u64::from(extent.held) * u64::from(self.block_tokens.get());
             snapshot.sequences += 1;
-            snapshot.cancelled += u32::from(record.purse().load(generation) == purse::State::Closed);
+            snapshot.cancelled += u32::from(record.balance().load(generation) == balance::State::Closed);
             snapshot.held += extent.held;
             snapshot.tokens += u64::from(extent.tokens);
             snapshot.padding_tokens += slots.saturating_sub(u64::from(extent.tokens));

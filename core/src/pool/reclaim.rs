@@ -1,11 +1,12 @@
 //! Retiring blocks on their way to the free list, and the answers that are computed from those that cannot go yet.
 
 use super::Pool;
+use crate::accounts::Credit;
 use crate::answer::{Refusal, Scope};
+use crate::balance;
 use crate::bits::{Places, bit_at};
-use crate::blocks::{Credit, Tag};
+use crate::blocks::Tag;
 use crate::ids::{Account, Epoch, Group, StreamSet};
-use crate::purse;
 use crate::retire::{BUCKETS, Retiring, Survey};
 use crate::sync::{Plant, Stop, full_fence, planted, point, stopped};
 
@@ -55,50 +56,57 @@ impl Pool<'_> {
         let (mut freed, mut from) = (0, 0);
         while freed < blocks_max {
             let Some((word, bits)) = self.retiring.next(bucket, from) else { break };
-            freed = freed.saturating_add(self.reclaim_word(bucket, word, bits, blocks_max - freed));
+            let mut memo = Memo { epoch: Epoch::NONE, streams: StreamSet(0), over: true };
+            let wanted = self.looks_over(word, bits, blocks_max - freed, &mut memo);
             from = word + 1;
+            if wanted == 0 {
+                continue;
+            }
+            let claimed = self.retiring.claim(bucket, word, wanted);
+            point("reclaim: claimed");
+            if planted(Plant::ReclaimerHoards) {
+                while let Some((word, bits)) = self.retiring.next(bucket, word) {
+                    self.retiring.claim(bucket, word, bits);
+                }
+            }
+            if stopped(Stop::ReclaimerHasClaimed) {
+                return u32::MAX;
+            }
+            let (count, kept) = self.reclaim_claimed(word, claimed, &mut memo);
+            freed += count;
+            // A late push (`retire.rs`): what completed while these were in our hands did not see them.
+            if let Some(tag) = kept {
+                full_fence();
+                if self.streams.is_over(tag.epoch, tag.streams) {
+                    from = word;
+                }
+            }
         }
         freed
     }
 
-    /// The blocks of one word of a bucket. At most these 64 are ever in the hands of one reclaimer.
-    fn reclaim_word(&self, bucket: usize, word: usize, bits: u64, blocks_max: u32) -> u32 {
-        let mut memo = Memo { epoch: Epoch::NONE, streams: StreamSet(0), over: true };
-        let (mut wanted, mut wanted_count) = (0, 0);
-        for bit in Places(bits) {
-            if wanted_count == blocks_max {
-                break;
-            }
-            // Not trusted, but worth a look: what plainly waits is left where it is.
-            if self.is_over(&self.blocks.tag(bit_at(word, bit)), &mut memo) {
-                wanted |= 1 << bit;
-                wanted_count += 1;
-            }
-        }
-        if wanted == 0 {
-            return 0;
-        }
-        let claimed = self.retiring.claim(bucket, word, wanted);
-        point("reclaim: claimed");
-        if planted(Plant::ReclaimerHoards) {
-            while let Some((word, bits)) = self.retiring.next(bucket, word) {
-                self.retiring.claim(bucket, word, bits);
-            }
-        }
-        if stopped(Stop::ReclaimerHasClaimed) {
-            return u32::MAX;
-        }
+    /// The blocks of one word of a bucket that look over: tags that are not trusted, but worth a look, so that what
+    /// plainly waits is left where it is. At most `blocks_max` of them.
+    fn looks_over(&self, word: usize, bits: u64, blocks_max: u32, memo: &mut Memo) -> u64 {
+        let over = Places(bits).filter(|&bit| self.is_over(&self.blocks.tag(bit_at(word, bit)), memo));
+        over.take(blocks_max as usize).fold(0, |wanted, bit| wanted | 1 << bit)
+    }
+
+    /// Blocks of one word whose bits this reclaimer has claimed: at most these 64 are ever in its hands. How many went
+    /// home, and the tag of one that turned out to have to wait.
+    fn reclaim_claimed(&self, word: usize, claimed: u64, memo: &mut Memo) -> (u32, Option<Tag>) {
         let mut parcel = Parcel { mask: 0, group: Group(0), credit: Credit::NONE };
-        let mut freed = 0;
+        let (mut freed, mut kept) = (0, None);
         for bit in Places(claimed) {
             let id = bit_at(word, bit);
             if !self.blocks.claim(id) {
                 continue;
             }
             let tag = self.blocks.tag(id);
-            if !self.is_over(&tag, &mut memo) {
+            if !self.is_over(&tag, memo) {
                 self.blocks.unclaim(id);
                 self.retiring.push(tag.epoch, word, 1 << bit);
+                kept = Some(tag);
                 continue;
             }
             if parcel.mask != 0 && (parcel.group != tag.group || parcel.credit != tag.credit) {
@@ -110,7 +118,7 @@ impl Pool<'_> {
         if parcel.mask != 0 {
             freed += self.send_home(word, &parcel);
         }
-        freed
+        (freed, kept)
     }
 
     /// Claimed blocks whose time is over: state, bit, words, in this order.
@@ -143,7 +151,7 @@ impl Pool<'_> {
         // I8: bit, then word, then balance.
         self.ledger.credit(count);
         point("settle: credited");
-        if self.accounts.purse(credit.slot()).credit(credit.generation(), count) {
+        if self.accounts.balance(credit.slot()).credit(credit.generation(), count) {
             self.returned();
         } else {
             // The account is closed: its credits only lower A.
@@ -183,7 +191,7 @@ impl Pool<'_> {
     /// Whether a block that leaves A leaves room for everybody: it is credited to nobody, or to a closed account.
     pub(super) fn goes_to_everybody(&self, tag: &Tag) -> bool {
         let is_open = |credit: Credit| {
-            matches!(self.accounts.purse(credit.slot()).load(credit.generation()), purse::State::Open(_))
+            matches!(self.accounts.balance(credit.slot()).load(credit.generation()), balance::State::Open(_))
         };
         tag.credit.is_none() || !is_open(tag.credit)
     }

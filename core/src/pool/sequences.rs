@@ -1,16 +1,16 @@
 //! `open`, `cancel`, `end`, `preempt`: the handle, and the road home of everything that a sequence has.
 
 use super::{Counter, Pool};
+use crate::accounts::Credit;
 use crate::answer::{Place, Refusal};
-use crate::arena::Cells;
-use crate::blocks::{Credit, Tag};
+use crate::balance;
+use crate::blocks::Tag;
 use crate::calls::Released;
 use crate::freelist::Gather;
 use crate::ids::{Epoch, Group, Sequence, StreamSet};
-use crate::purse;
-use crate::sequence::{Driver, Event, Extent, State};
+use crate::sequence::{Driver, Event, Extent};
 use crate::sync::{AcqRel, Plant, Relaxed, full_fence, planted, point};
-use core::sync::atomic::AtomicU32;
+use crate::table::Row;
 
 /// What became of the blocks of a row.
 #[derive(Default)]
@@ -39,14 +39,14 @@ impl Pool<'_> {
         let record = self.sequences.find(sequence)?;
         // The group is fixed before the first promise is credited, so the one read beside a balance is that of the
         // balance, even if the slot has been reused when we come to pay.
-        match record.purse().close(sequence.generation, || record.group()) {
+        match record.balance().close(sequence.generation, || record.group()) {
             Ok((balance, group)) => {
                 point("cancel: closed");
                 // I8: the one who closed the account gives back what was in it.
                 self.release(group.unwrap_or(Group(0)), 0, balance);
                 Ok(())
             }
-            Err(purse::State::Closed) => Ok(()),
+            Err(balance::State::Closed) => Ok(()),
             Err(_) => Err(Refusal::Stale),
         }
     }
@@ -60,12 +60,12 @@ impl Pool<'_> {
     pub fn end(&self, sequence: Sequence) -> Result<Released, Refusal> {
         let mut driver = self.sequences.drive(sequence, Event::End)?;
         // Closed by a cancellation: its balance is gone already.
-        let closed = driver.record.purse().close(driver.generation, || ());
+        let closed = driver.record.balance().close(driver.generation, || ());
         let balance = closed.map_or(0, |(balance, ())| balance);
         point("end: account closed");
         let (released, lost) = self.let_go(&driver, balance);
         let slot = driver.slot;
-        driver.enter(State::Vacant);
+        driver.succeed();
         drop(driver);
         point("end: generation over");
         self.sequences.vacate(slot);
@@ -79,10 +79,10 @@ impl Pool<'_> {
     /// Threads: its driver. Lock-free. Cost: O(blocks held).
     pub fn preempt(&self, sequence: Sequence) -> Result<Released, Refusal> {
         let mut driver = self.sequences.drive(sequence, Event::Preempt)?;
-        let emptied = driver.record.purse().debit_up_to(driver.generation, u32::MAX);
+        let emptied = driver.record.balance().debit_up_to(driver.generation, u32::MAX);
         let balance = emptied.map_err(|_| Refusal::Cancelled)?;
         let (released, lost) = self.let_go(&driver, balance);
-        driver.enter(State::Opened);
+        driver.succeed();
         Self::unless_lost(released, lost)
     }
 
@@ -105,8 +105,7 @@ impl Pool<'_> {
     /// its row. Bits first, then the words (O1).
     fn let_go(&self, driver: &Driver<'_>, balance: u32) -> (Released, u32) {
         let record = driver.record;
-        let shared = record.shared(self.config.number);
-        let credit = Credit::to(shared);
+        let credit = record.shared();
         let group = record.group().unwrap_or(Group(0));
         if planted(Plant::WordBeforeBits) {
             self.release(group, record.extent().held, balance);
@@ -123,8 +122,8 @@ impl Pool<'_> {
         } else {
             self.release(group, 0, balance);
             self.settle(group, credit, gone.free);
-            self.accounts.detach(shared);
-            record.set_shared(crate::ids::Account::NONE);
+            self.accounts.detach(credit);
+            record.set_shared(Credit::NONE);
         }
         if gone.retiring > 0 {
             // The late push (`retire.rs`): what completed between the tag and the push may have drained without these.
@@ -189,7 +188,7 @@ impl Pool<'_> {
     #[inline(always)]
     fn leave_row<P: FnMut(usize, u64) -> u64>(
         &self,
-        row: Cells<'_, AtomicU32>,
+        row: Row<'_>,
         held: u32,
         leave: impl Fn(u32) -> bool,
         mut gather: Gather<P>,

@@ -3,9 +3,9 @@
 use super::Pool;
 use super::admit::within;
 use crate::answer::Refusal;
+use crate::balance::Denied;
 use crate::ids::{Account, Group};
 use crate::ledger::Into;
-use crate::purse::Denied;
 use crate::sync::point;
 
 impl Pool<'_> {
@@ -45,8 +45,8 @@ impl Pool<'_> {
     pub fn close_account(&self, account: Account) -> Result<(), Refusal> {
         self.accounts.close(account)?;
         point("close account: handle over");
-        let purse = self.accounts.purse(account.slot);
-        let balance = purse.close(account.generation, || ()).map_or(0, |(balance, ())| balance);
+        let account_balance = self.accounts.balance(account.slot);
+        let balance = account_balance.close(account.generation, || ()).map_or(0, |(balance, ())| balance);
         self.release(self.accounts.group(account.slot), 0, balance);
         self.accounts.vacate(account);
         Ok(())
@@ -55,16 +55,16 @@ impl Pool<'_> {
     fn change_total(&self, account: Account, total: u32) -> Result<(), Refusal> {
         let (slot, group) = (account.slot, self.accounts.group(account.slot));
         let before = self.accounts.total(slot);
-        let purse = self.accounts.purse(slot);
+        let account_balance = self.accounts.balance(slot);
         if total > before {
             self.charge_account(group, before, total - before, 0)?;
-            if !purse.credit(account.generation, total - before) {
+            if !account_balance.credit(account.generation, total - before) {
                 // Not while the lock is held: `close` asks for it.
                 self.release(group, 0, total - before);
                 return Err(Refusal::Stale);
             }
         } else if total < before {
-            purse.debit(account.generation, before - total).map_err(|denied| match denied {
+            account_balance.debit(account.generation, before - total).map_err(|denied| match denied {
                 Denied::Short(short_by) => Refusal::OverPromise { short_by },
                 Denied::Closed => Refusal::Stale,
             })?;

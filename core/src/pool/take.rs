@@ -7,9 +7,9 @@ use crate::ledger::Into;
 use crate::sequence::{Driver, Extent};
 use crate::sync::{AcqRel, Acquire, Relaxed, point};
 
-/// Fruitless looks at the whole free list, with nothing coming back anywhere, after which the free list is taken to
-/// have lost blocks. A look in vain under a charge means that others put back and took meanwhile (supply argument);
-/// this many without a single return cannot happen to intact memory but by a stopped thread for each of them.
+/// Looks at the whole free list in vain, in a row and with an unchanged release number, after which the free list is
+/// taken to have lost blocks. A look in vain under a charge means that others put back and took meanwhile (supply
+/// argument); to do that so often without a call that puts back getting to its end takes an adversary.
 const LOOKS_MAX: u32 = 1024;
 
 impl Pool<'_> {
@@ -36,7 +36,7 @@ impl Pool<'_> {
                         row.at(extent.held as usize).store(id, Relaxed);
                         extent.held += 1;
                     } else {
-                        self.lose(id);
+                        self.quarantine_found(id);
                     }
                 }
             });
@@ -61,7 +61,7 @@ impl Pool<'_> {
     /// The free list held a block that is not free. It stays out of circulation, and what can be charged for it is
     /// charged, to the headroom first and to S then: what is promised to sequences is touched last, that is, never.
     #[cold]
-    fn lose(&self, id: u32) {
+    fn quarantine_found(&self, id: u32) {
         self.blocks.quarantine(id);
         let charged = self.ledger.admit(1, 0, Into::Committed).is_ok() || self.charge_safety();
         if charged {

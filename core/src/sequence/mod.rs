@@ -3,5 +3,5 @@
 mod record;
 mod state;
 
-pub(crate) use record::{Driver, Extent, Layout, Sequences};
+pub(crate) use record::{Driver, Extent, Layout, Record, Sequences};
 pub(crate) use state::{Event, State};

@@ -17,12 +17,15 @@
 //! ```
 
 use super::state::{Event, State, next};
+use crate::accounts::Credit;
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cell, Cells, Span};
-use crate::ids::{Account, Group, Sequence, StreamSet};
-use crate::purse::{self, Purse};
+use crate::balance::{self, Balance};
+use crate::ids::{Group, Sequence, StreamSet};
 use crate::slots::{Slots, SlotsLayout};
-use crate::sync::{Acquire, AtomicU64, PAIR_LOAD, PAIR_WRITE, Relaxed, Release, point, store_load_fence};
+use crate::sync::{
+    Acquire, AtomicU64, PAIR_LOAD, PAIR_WRITE, Plant, Relaxed, Release, planted, point, store_load_fence,
+};
 use core::sync::atomic::AtomicU64 as Guarded;
 
 const BUSY: u64 = 1 << 8;
@@ -30,7 +33,6 @@ const STATE_MASK: u64 = BUSY - 1;
 const GENERATION_SHIFT: u32 = 16;
 /// A group that no admission can name: not admitted yet.
 const NO_GROUP: u32 = u32::MAX;
-const ACCOUNT_SLOT_BITS: u32 = 20;
 
 const fn pack(generation: u64, state: State) -> u64 {
     generation << GENERATION_SHIFT | state as u64
@@ -55,7 +57,7 @@ pub(crate) struct Extent {
 #[repr(C, align(64))]
 pub(crate) struct Record {
     word: AtomicU64,
-    purse: AtomicU64,
+    balance: AtomicU64,
     extent: AtomicU64,
     shared: Guarded,
     /// group 32 | which of two rows 32.
@@ -72,7 +74,7 @@ unsafe impl Cell for Record {
     fn zero() -> Record {
         Record {
             word: AtomicU64::new(0),
-            purse: AtomicU64::new(0),
+            balance: AtomicU64::new(0),
             extent: AtomicU64::new(0),
             shared: Guarded::new(0),
             place: Guarded::new(0),
@@ -90,8 +92,8 @@ impl Record {
         (word >> GENERATION_SHIFT, state_of(word))
     }
 
-    pub(crate) fn purse(&self) -> Purse<'_> {
-        Purse(&self.purse)
+    pub(crate) fn balance(&self) -> Balance<'_> {
+        Balance(&self.balance)
     }
 
     pub(crate) fn extent(&self) -> Extent {
@@ -104,18 +106,12 @@ impl Record {
     }
 
     /// The shared account that it draws on, or `NONE`.
-    pub(crate) fn shared(&self, pool: u32) -> Account {
-        let raw = self.shared.load(Relaxed);
-        if raw == 0 {
-            return Account::NONE;
-        }
-        let slot = (raw & ((1 << ACCOUNT_SLOT_BITS) - 1)) as u32;
-        Account { slot, pool, generation: raw >> ACCOUNT_SLOT_BITS }
+    pub(crate) fn shared(&self) -> Credit {
+        Credit::from_raw(self.shared.load(Relaxed))
     }
 
-    pub(crate) fn set_shared(&self, account: Account) {
-        let raw = if account.is_none() { 0 } else { account.generation << ACCOUNT_SLOT_BITS | account.slot as u64 };
-        self.shared.store(raw, Relaxed);
+    pub(crate) fn set_shared(&self, account: Credit) {
+        self.shared.store(account.raw(), Relaxed);
     }
 
     /// The group that it was admitted to, once it was.
@@ -131,7 +127,7 @@ impl Record {
     #[inline(always)]
     pub(crate) fn put_into_slots(&self, generation: u64, tokens: u32, block_tokens: u32) -> bool {
         // O7 acquire, pairs with O7 release in `Driver::drop`. One comparison for generation, state and busy bit.
-        if self.word.load(Acquire) != pack(generation, State::Admitted) || self.purse().is_closed() || tokens == 0 {
+        if self.word.load(Acquire) != pack(generation, State::Admitted) || self.balance().is_closed() || tokens == 0 {
             return false;
         }
         let extent = self.extent();
@@ -235,9 +231,9 @@ impl<'m> Sequences<'m> {
         let record = self.record(slot);
         let (generation, _) = record.look();
         record.set_extent(Extent::default());
-        record.set_shared(Account::NONE);
+        record.set_shared(Credit::NONE);
         record.set_place(None, record.turn());
-        record.purse().open(generation, 0);
+        record.balance().open(generation, 0);
         record.word.store(pack(generation, State::Opened), Release);
         Ok(Sequence { slot, pool: self.pool, generation })
     }
@@ -270,14 +266,20 @@ impl<'m> Sequences<'m> {
         if word & BUSY != 0 || record.word.compare_exchange(word, word | BUSY, PAIR_WRITE, Relaxed).is_err() {
             return Err(self.find(sequence).map_or_else(|stale| stale, |_| Refusal::Busy));
         }
-        let driver = Driver { record, slot: sequence.slot, generation: sequence.generation, state, grip: Grip::Busy };
+        let driver = Driver {
+            record,
+            slot: sequence.slot,
+            generation: sequence.generation,
+            state,
+            next: state,
+            grip: Grip::Busy,
+        };
         store_load_fence();
         // O21 load, after the exchange above. Acquire: what a batch left is seen when its mark is gone.
         if record.mark.load(PAIR_LOAD) == sequence.generation {
             return Err(Refusal::Busy);
         }
-        driver.check(event)?;
-        Ok(driver)
+        driver.check(event)
     }
 
     /// Say that a batch is going to drive this sequence: a plain store, and nothing if the handle is late.
@@ -288,24 +290,34 @@ impl<'m> Sequences<'m> {
         Some(record)
     }
 
-    /// Drive a sequence that this batch has marked, before its fence.
-    pub(crate) fn drive_marked(&self, sequence: Sequence, event: Event) -> Result<Driver<'m>, Refusal> {
-        let record = self.find(sequence)?;
+    /// Drive a sequence whose `record` this batch has marked, before its fence.
+    pub(crate) fn drive_marked(
+        &self,
+        sequence: Sequence,
+        record: &'m Record,
+        event: Event,
+    ) -> Result<Driver<'m>, Refusal> {
         // O7 acquire, pairs with O7 release in `Driver::drop`.
         let word = record.word.load(Acquire);
+        // The driver that was at work when the mark was set may have ended the sequence since, and the slot may be
+        // another's: the mark keeps away drivers of this generation only (I12).
+        let is_late = word >> GENERATION_SHIFT != sequence.generation || state_of(word) == State::Vacant;
+        if is_late && !planted(Plant::LateMark) {
+            return Err(Refusal::Stale);
+        }
         if word & BUSY != 0 || record.mark.load(Relaxed) != sequence.generation {
             return Err(Refusal::Busy);
         }
-        let Sequence { slot, generation, .. } = sequence;
-        let driver = Driver { record, slot, generation, state: state_of(word), grip: Grip::Mark };
-        driver.check(event)?;
-        Ok(driver)
+        let (Sequence { slot, generation, .. }, state) = (sequence, state_of(word));
+        let driver = Driver { record, slot, generation, state, next: state, grip: Grip::Mark };
+        driver.check(event)
     }
 
     /// Become the one batch of this pool. `None` while another is: two batches could not tell whose a mark is.
     pub(crate) fn lock_batch(&self) -> Option<BatchLock<'m>> {
         let lock = self.batch_lock.at(0);
-        lock.compare_exchange(0, 1, Acquire, Relaxed).is_ok().then_some(BatchLock(lock))
+        // Lazily: a lock that is made and dropped unlocks.
+        lock.compare_exchange(0, 1, Acquire, Relaxed).is_ok().then(|| BatchLock(lock))
     }
 
     /// The slot is nobody's again. After the record says so.
@@ -337,23 +349,27 @@ pub(crate) struct Driver<'m> {
     pub(crate) record: &'m Record,
     pub(crate) slot: u32,
     pub(crate) generation: u64,
+    /// The state that the sequence has when the driver is dropped.
     state: State,
+    /// The state that it has if the event succeeds.
+    next: State,
     grip: Grip,
 }
 
 impl Driver<'_> {
     /// Whether the event may happen: `CANCELLED`, or what the state table says.
     #[inline(always)]
-    fn check(&self, event: Event) -> Result<State, Refusal> {
-        if event != Event::End && self.record.purse().load(self.generation) == purse::State::Closed {
+    fn check(mut self, event: Event) -> Result<Self, Refusal> {
+        if event != Event::End && self.record.balance().load(self.generation) == balance::State::Closed {
             return Err(Refusal::Cancelled);
         }
-        next(self.state, event)
+        self.next = next(self.state, event)?;
+        Ok(self)
     }
 
-    /// The event has succeeded.
-    pub(crate) fn enter(&mut self, state: State) {
-        self.state = state;
+    /// The event has succeeded: the table says where that leads.
+    pub(crate) fn succeed(&mut self) {
+        self.state = self.next;
     }
 }
 
@@ -368,5 +384,47 @@ impl Drop for Driver<'_> {
         let generation = self.generation + u64::from(self.state == State::Vacant);
         // O7 release.
         self.record.word.store(pack(generation, self.state), Release);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::arena::Line;
+    use std::vec;
+
+    fn sequences(count: u32) -> Sequences<'static> {
+        let mut carve = Carve::new();
+        let layout = Sequences::layout(&mut carve, count);
+        let memory = vec![Line::ZERO; carve.bytes().div_ceil(size_of::<Line>())].leak();
+        let all =
+            Sequences::view(&mut Arena::fresh(memory), &layout, count, 0).expect("the memory is as long as stated");
+        all.fill();
+        all
+    }
+
+    #[test]
+    fn who_does_not_get_the_batch_lock_leaves_it_alone() {
+        let all = sequences(1);
+        let first = all.lock_batch();
+        assert!(first.is_some());
+        assert!(all.lock_batch().is_none());
+        assert!(all.lock_batch().is_none(), "the refusal before must not have unlocked it");
+        drop(first);
+        assert!(all.lock_batch().is_some());
+    }
+
+    /// I12: a batch has marked a sequence whose driver was at work and ends it; the slot has a new owner when the batch
+    /// gets to it.
+    #[test]
+    fn i12_a_late_mark_does_not_drive_the_next_owner() {
+        let all = sequences(1);
+        let old = all.open().expect("a slot");
+        assert!(all.mark(old).is_some());
+        // As if by the driver that was busy when the mark was set: it does not look at marks again.
+        let record = all.record(old.slot);
+        record.word.store(pack(old.generation + 1, State::Admitted), Release);
+        assert_eq!(all.drive_marked(old, record, Event::Use).map(drop), Err(Refusal::Stale));
+        assert!(!record.put_into_slots(old.generation, 1, 16));
     }
 }

@@ -47,9 +47,9 @@ const fn read(raw: u64, generation: u64) -> State {
 
 /// One account's word.
 #[derive(Clone, Copy)]
-pub(crate) struct Purse<'m>(pub(crate) &'m AtomicU64);
+pub(crate) struct Balance<'m>(pub(crate) &'m AtomicU64);
 
-impl Purse<'_> {
+impl Balance<'_> {
     /// Open it with `balance`. Only its owner, before anybody else has the handle.
     pub(crate) fn open(self, generation: u64, balance: u32) {
         self.0.store(pack(balance, generation), Release);
@@ -66,7 +66,7 @@ impl Purse<'_> {
     }
 
     /// The balance, whoever owns it now. For sums.
-    pub(crate) fn balance(self) -> u32 {
+    pub(crate) fn blocks(self) -> u32 {
         match (self.0.load(Acquire) & BALANCE_MASK) as u32 {
             CLOSED => 0,
             balance => balance,
@@ -156,14 +156,14 @@ mod tests {
     #[test]
     fn i8_a_balance_leaves_once() {
         let word = AtomicU64::new(0);
-        let purse = Purse(&word);
-        purse.open(9, 4);
-        assert_eq!(purse.debit(9, 5), Err(Denied::Short(1)));
-        assert_eq!(purse.debit(9, 1), Ok(()));
-        assert_eq!(purse.close(9, || 'a'), Ok((3, 'a')));
-        assert_eq!(purse.close(9, || 'a'), Err(State::Closed));
-        assert_eq!(purse.debit(9, 1), Err(Denied::Closed));
-        assert!(!purse.credit(9, 1));
-        assert_eq!(purse.balance(), 0);
+        let account = Balance(&word);
+        account.open(9, 4);
+        assert_eq!(account.debit(9, 5), Err(Denied::Short(1)));
+        assert_eq!(account.debit(9, 1), Ok(()));
+        assert_eq!(account.close(9, || 'a'), Ok((3, 'a')));
+        assert_eq!(account.close(9, || 'a'), Err(State::Closed));
+        assert_eq!(account.debit(9, 1), Err(Denied::Closed));
+        assert!(!account.credit(9, 1));
+        assert_eq!(account.blocks(), 0);
     }
 }
