@@ -11,7 +11,7 @@
 //! 2. *materialize* k of an existing promise: A += k, R −= k in one wait-free addition that cannot fail.
 //! 3. *release*: A −= a, R −= r in one wait-free subtraction, after the blocks are back in the free list.
 //!
-//! Supply argument (SPEC §3). When A grows the word changes first and blocks are taken after; when A shrinks blocks
+//! Supply argument (`ARCHITECTURE.md`). When A grows the word changes first and blocks are taken after; when A shrinks blocks
 //! are put back first and the word changes after. So F + E ≥ N − A ≥ R + S at every moment, and whoever holds a
 //! promise finds its block. The orderings are O1 (release, publishes the bits) and O2 (acquire, sees them).
 

@@ -40,6 +40,11 @@
 #[cfg(any(test, feature = "model", loom))]
 extern crate std;
 
+/// The Rust of the project's README is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 #[cfg(not(target_has_atomic = "64"))]
 compile_error!("kvledger needs 64-bit atomics");
 #[cfg(not(target_pointer_width = "64"))]

@@ -11,7 +11,7 @@ pub struct Snapshot {
     pub blocks: u32,
     /// A, of which `held`, `retiring` and `quarantined` are the parts.
     pub committed: u32,
-    /// Blocks held by sequences. In a torn snapshot it also has what a call in progress has charged but not taken.
+    /// Blocks held by sequences. What a call in progress has charged and not taken yet is in `committed` only.
     pub held: u32,
     /// Blocks without a holder that submitted work may still touch.
     pub retiring: u32,
@@ -41,19 +41,17 @@ pub struct Snapshot {
     pub failed_epochs: u64,
     /// Changes whenever blocks or promises came back.
     pub release_number: u64,
-    /// 1 if nothing changed while it was read; 0 if it is torn: each number was right at some moment of the call.
+    /// 1 if two reads agree and the parts of A add up; 0 if it is torn: each number was right at some moment of the call.
     pub exact: u32,
 }
 
 impl Snapshot {
-    /// A + R + S ≤ N (I1) and A + E + F = N (I2): what every exact snapshot satisfies, and I1 every torn one too.
+    /// A + R + S ≤ N (I1), and if it is exact, the parts of A add up: a check of what was read, not of the pool, whose
+    /// free list is counted by `Pool::validate`.
     pub const fn holds(&self) -> bool {
         let used = self.committed as u64 + self.promised as u64 + self.safety as u64;
         let parts = self.held as u64 + self.retiring as u64 + self.quarantined as u64;
-        used <= self.blocks as u64
-            && (self.exact == 0
-                || (parts == self.committed as u64
-                    && self.committed as u64 + self.idle as u64 + self.free as u64 == self.blocks as u64))
+        used <= self.blocks as u64 && (self.exact == 0 || parts == self.committed as u64)
     }
 }
 

@@ -185,6 +185,7 @@ impl<'m> Streams<'m> {
         for stream in Places(set.0) {
             let seen = self.outstanding(stream);
             if seen.head != seen.tail {
+                // An entry that is reused meanwhile makes the tag later than needed, never earlier.
                 newest = newest.max(self.ring(stream, seen.head - 1).load(Acquire));
             }
         }

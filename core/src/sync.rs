@@ -1,4 +1,5 @@
-//! The one place that names atomics: `core`'s, or loom's under `--cfg loom`. Two aids live beside them, both nothing
+//! Where shared atomics come from: `core`'s, or loom's under `--cfg loom`. (Cells that only a driver or a claimer touches
+//! are `core`'s everywhere, so that loom need not follow them.) Two aids live beside them, both nothing
 //! at all in a normal build: *points*, at which a test may freeze a thread in the middle of an operation, and *plants*,
 //! mistakes that a loom test switches on to prove that the checker would catch them.
 
@@ -70,7 +71,7 @@ pub(crate) enum Plant {
     BitBeforeState,
     /// A block given back twice is not noticed.
     DoubleFreeUnseen,
-    /// A change of the safety margin is a plain store of the sum.
+    /// A raised safety margin is visible before the word has admitted it.
     SafetyInTwoSteps,
     /// The quota is checked and charged in two steps.
     QuotaInTwoSteps,

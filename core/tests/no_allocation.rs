@@ -2,7 +2,7 @@
 
 mod common;
 use common::{STREAM, pool, small};
-use kvledger_core::{Admission, Group, Refusal, Step};
+use kvledger_core::{Admission, Group, Refusal, Step, StreamSet};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -53,6 +53,28 @@ fn everything(pool: &kvledger_core::Pool<'_>) -> Result<(), Refusal> {
     pool.close_account(account)?;
     pool.set_safety(2)?;
     pool.set_safety(0)?;
+    pool.set_quota(Group(0), 16)?;
+    pool.admit(sequence, &Admission::full(2, 0))?;
+    pool.set_safety(1)?;
+    pool.draw_safety(sequence, 1)?;
+    pool.set_safety(0)?;
+    pool.use_streams(sequence, StreamSet::ALL)?;
+    let step = pool.submit(STREAM)?;
+    let view = pool.launch_row(sequence, step)?;
+    assert_eq!(pool.row(sequence)?, view);
+    pool.export_row(sequence, &mut indices)?;
+    assert!(pool.frontier() < pool.newest_epoch());
+    pool.sequence_snapshot(sequence)?;
+    pool.group_snapshot(Group(0))?;
+    pool.abandon(STREAM)?;
+    let account = pool.open_account(Group(0), 3, 0)?;
+    let drawing = pool.open()?;
+    pool.admit(drawing, &Admission { account, ..Admission::full(2, 1) })?;
+    pool.advance(drawing, 2)?;
+    pool.account_snapshot(account)?;
+    pool.end(drawing)?;
+    pool.close_account(account)?;
+    assert_eq!(pool.reclaim(9), 0);
     pool.cancel(sequence)?;
     pool.end(sequence)?;
     assert!(pool.snapshot().holds());

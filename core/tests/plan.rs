@@ -46,14 +46,12 @@ fn eight_requests_that_share_a_prefix_are_264_blocks_and_seven_247() {
     assert_eq!(paged::group_blocks(7, 2_048, 2_305, 16), Ok(247));
     assert_eq!(paged::group_blocks(8, 0, 2_305, 16), Ok(1_160), "unshared");
     assert_eq!(paged::group_requests(256, 2_048, 2_305, 16), Ok(7));
-    assert_eq!(256 - 247, 9, "what is left is less than the 17 that an eighth needs");
 }
 
 #[test]
 fn one_request_of_a_group_of_its_own_fits() {
     let one = paged::group_blocks(1, 2_048, 2_305, 16);
     assert_eq!(one, Ok(145), "sharing with nobody saves nothing");
-    assert_eq!(256 / 145, 1);
     assert_eq!(paged::group_requests(256, 0, 2_305, 16), Ok(1));
 }
 

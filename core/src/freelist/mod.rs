@@ -11,7 +11,7 @@
 //! 3. [`FreeList::put_mask`] returns up to 64 blocks with one read-modify-write and sees exactly which of them were free
 //!    already. [`Gather`] makes masks of ids.
 //!
-//! What the caller must do (SPEC, supply argument): count a block before it takes it, and put it back before it counts
+//! What the caller must do (the supply argument of `ledger.rs`): count a block before it takes it, and put it back before it counts
 //! it as gone. Then whoever is promised `k` blocks finds them: `take` may come back short only after a pass over all
 //! words found nothing, while others were moving blocks; calling it again for the rest is lock-free, because a pass in
 //! vain under a promise means that others completed takes or returns during it.

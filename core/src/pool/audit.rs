@@ -12,7 +12,7 @@ use core::fmt;
 /// A sum that does not come out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// The invariant that is broken (SPEC numbering, `core/ARCHITECTURE.md`).
+    /// The invariant that is broken (numbered as in `core/ARCHITECTURE.md`).
     pub invariant: u32,
     /// What does not agree.
     pub what: &'static str,
@@ -53,10 +53,10 @@ const fn mix(id: u32) -> u64 {
 }
 
 impl Pool<'_> {
-    /// Compare all counts, cheap and dear, with one another. `Ok` means that I1, I2, I4, I8 and I10 hold as far as
+    /// Compare all counts, cheap and dear, with one another. `Ok` means that I1, I2, I4 and I8 hold as far as
     /// memory shows. Only meaningful at rest: while no other call is in progress.
     ///
-    /// Never panics. Cost: O(N + sequences × width + accounts + groups).
+    /// Never panics. Cost: O(sequences × width + (groups + accounts) × (N + sequences)).
     pub fn validate(&self) -> Result<(), Fault> {
         let word = self.ledger.load();
         let blocks = u64::from(self.ledger.blocks());
