@@ -115,6 +115,34 @@ fn attach_sees_the_same_pool_and_refuses_other_memory() {
     assert_eq!(null.map(drop), invalid(Argument::Table));
 }
 
+/// No addresses inside: a copy of the bytes, somewhere else, is the same pool at the same moment, and goes its own way.
+#[test]
+fn the_memory_may_be_mapped_anywhere() {
+    let config = PoolConfig { rows: 2, accounts: 2, streams: 2, groups: 2, ..PoolConfig::new(100, 4, 3, 20) };
+    let memory = vec![Line::ZERO; lines(&config)].leak();
+    let table = vec![0u32; entries(&config)].leak();
+    let (base, rows) = (memory.as_ptr(), table.as_ptr());
+    let (count, row_entries) = (memory.len(), table.len());
+    let first = Pool::init(memory, table, &config).expect("good");
+    let sequence = run(&first, 9, 7);
+    let step = first.submit(STREAM).expect("an epoch");
+    // SAFETY: the memory lives for ever, and nobody writes to it while it is copied.
+    let copy = unsafe { std::slice::from_raw_parts(base, count) }.to_vec().leak();
+    // SAFETY: as above.
+    let rows_copy = unsafe { std::slice::from_raw_parts(rows, row_entries) }.to_vec().leak();
+    assert_ne!(copy.as_ptr(), base);
+    // SAFETY: the copy lives for ever and is only used through this pool.
+    let second = unsafe { Pool::attach(copy.as_mut_ptr(), count, rows_copy.as_mut_ptr(), row_entries) };
+    let second = second.expect("a good copy");
+    assert_eq!(second.snapshot(), first.snapshot());
+    assert_eq!(common::ids(&second, sequence), common::ids(&first, sequence));
+    second.end(sequence).expect("it runs there too");
+    second.complete(STREAM, step, false).expect("outstanding there too");
+    assert_eq!((second.counts().headroom, first.counts().headroom), (100, 96));
+    first.validate().expect("untouched");
+    second.validate().expect("the audit");
+}
+
 #[test]
 fn i12_dead_and_foreign_handles_are_stale() {
     let (pool, other) = (pool(&small(8, 4)), pool(&PoolConfig { number: 9, ..small(8, 4) }));
