@@ -3,8 +3,8 @@
 //! never fails, and every failure is counted.
 
 use super::allocator::{Allocator, Shape, Worker};
-use super::random::Random;
 use kvledger_core::BlockId;
+use kvledger_core::model::Random;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -78,7 +78,7 @@ impl Book {
     #[inline]
     fn turn(&mut self, worker: &mut dyn Worker, random: &mut Random) -> bool {
         if self.spare.is_empty() {
-            let slot = self.live.swap_remove(random.below(self.live.len()));
+            let slot = self.live.swap_remove(random.below(self.live.len() as u32) as usize);
             worker.give(slot, self.batch(slot));
             self.spare.push(slot);
         }
@@ -125,7 +125,7 @@ const TURNS: u32 = 8;
 
 fn work(allocator: &dyn Allocator, load: &Load, index: usize, started: &Barrier, stopped: &AtomicBool) -> (u64, u64) {
     let mut worker = allocator.worker(index, load.threads as usize);
-    let mut random = Random::new(index as u64 + 1);
+    let mut random = Random::new(index as u64);
     let batches = load.batches_per_thread();
     let mut book = Book::new(batches, load.batch as usize);
     for _ in 0..3 * batches {

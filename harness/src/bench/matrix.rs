@@ -51,6 +51,11 @@ impl Cell {
     pub fn of(&self, name: &str) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.name == name)
     }
+
+    /// Whether the load is the same but for the threads.
+    pub fn is_like(&self, other: &Cell) -> bool {
+        (self.batch, self.occupancy_percent) == (other.batch, other.occupancy_percent)
+    }
 }
 
 /// Measures every cell, and how long a line took from core to core before each round of several threads.

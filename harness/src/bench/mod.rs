@@ -6,25 +6,27 @@
 //! 2. `load` drives one candidate with some threads; `matrix` does that for every candidate, size, occupancy and
 //!    thread count, round after round.
 //! 3. `step` times a scheduler step, `trace` a replay.
-//! 4. `goals` compares, `table` and [`Report`] show; `machine` says where it was.
+//! 4. `locked` and `transfer` measure what the processor makes everybody pay, `machine` says where it was.
+//! 5. `goals` compares and gives a `reason`; `table` and [`Report`] show.
 //!
 //! A figure here is of this machine in this minute. Only ratios inside one run mean something elsewhere.
 
 mod allocator;
 mod goals;
 mod load;
+mod locked;
 mod machine;
 mod matrix;
 mod ours;
 mod peers;
-mod random;
+mod reason;
 mod step;
 mod table;
 mod trace;
 mod transfer;
 
 pub use allocator::Side;
-pub use goals::Goal;
+pub use goals::{Goal, Verdict};
 pub use machine::Machine;
 pub use matrix::{Cell, Figure};
 pub use step::StepFigures;
@@ -32,7 +34,7 @@ pub use table::render;
 pub use trace::TraceFigures;
 
 use crate::replay::Failure;
-use crate::trace::Trace;
+use crate::trace::{TimeScale, Trace};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -58,6 +60,19 @@ pub struct Parts {
     pub replay: bool,
 }
 
+/// What is replayed.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// What the figures call it.
+    pub name: String,
+    /// The trace, scaled already.
+    pub trace: Trace,
+    /// Whether it is the sample that comes with kvledger.
+    pub is_sample: bool,
+    /// By how much its times were multiplied.
+    pub time_scale: TimeScale,
+}
+
 /// All figures of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
@@ -67,6 +82,8 @@ pub struct Report {
     pub rounds: u32,
     /// Milliseconds that a candidate was measured in a round.
     pub slice_ms: f64,
+    /// Nanoseconds of a load and a compare-exchange on this core, with nobody else at the line.
+    pub locked_ns: f64,
     /// Nanoseconds that a cache line takes from core to core, in the middle round; measured before each round of two
     /// threads.
     pub transfer_ns: Option<f64>,
@@ -87,20 +104,24 @@ impl Effort {
     }
 }
 
-/// Measures. `trace` is the one to replay, and its name. Errors: the replay's.
-pub fn run(effort: &Effort, parts: Parts, trace: Option<(&str, &Trace)>) -> Result<Report, Failure> {
+/// Measures. `subject` is what to replay. Errors: the replay's.
+pub fn run(effort: &Effort, parts: Parts, subject: Option<&Subject>) -> Result<Report, Failure> {
     let machine = Machine::here();
+    let locked_ns = locked::measure();
     let (allocators, transfers) =
         if parts.allocators { matrix::measure(effort, machine.cores) } else { Default::default() };
     let transfer_ns = (!transfers.is_empty()).then(|| median(&transfers));
     let step = parts.step.then(|| step::measure(effort.steps));
-    let replay = match trace {
-        Some((name, trace)) if parts.replay => Some(trace::measure(name, trace, effort.rounds)?),
+    let replay = match subject {
+        Some(subject) if parts.replay => Some(trace::measure(subject, effort.rounds)?),
         _ => None,
     };
-    let goals = goals::compare(&allocators, step.as_ref(), replay.as_ref());
     let slice_ms = effort.slice.as_secs_f64() * 1e3;
-    Ok(Report { machine, rounds: effort.rounds, slice_ms, transfer_ns, allocators, step, replay, goals })
+    let rounds = effort.rounds;
+    let mut report =
+        Report { machine, rounds, slice_ms, locked_ns, transfer_ns, allocators, step, replay, goals: Vec::new() };
+    report.goals = goals::compare(&report);
+    Ok(report)
 }
 
 /// The middle of some figures, the lower one of two; 0 of none.

@@ -1,7 +1,7 @@
 //! A scheduler step: every running sequence makes one token, and about one in sixteen needs a block for it.
 
-use super::random::Random;
 use super::{median, quantile};
+use kvledger_core::model::Random;
 use kvledger_core::{Admission, Line, Pool, PoolConfig, Sequence, Step, Stream, entries, lines};
 use serde::Serialize;
 use std::time::Instant;
@@ -75,8 +75,8 @@ impl<'m> Server<'m> {
     }
 
     fn start(&mut self) -> (Sequence, u32) {
-        let prompt = 1 + self.random.below(PROMPT_TOKENS_MAX as usize) as u32;
-        let output = 1 + self.random.below(OUTPUT_TOKENS_MAX as usize) as u32;
+        let prompt = 1 + self.random.below(PROMPT_TOKENS_MAX);
+        let output = 1 + self.random.below(OUTPUT_TOKENS_MAX);
         let sequence = self.pool.open().expect("there are as many slots as sequences");
         self.pool
             .admit(sequence, &Admission::full(prompt, output))

@@ -1,6 +1,8 @@
 //! The tables for people.
 
 use super::Report;
+use super::goals::Verdict;
+use super::locked::WHERE_GOALS_WERE_SET_NS;
 use super::matrix::{BATCHES, BLOCKS, Cell, Figure};
 use super::step::StepFigures;
 use super::trace::TraceFigures;
@@ -24,6 +26,12 @@ pub fn render(report: &Report) -> String {
         machine.commit.as_deref().unwrap_or("unknown"),
         machine.date,
         machine.command
+    );
+    let _ = writeln!(
+        out,
+        "A load and a compare-exchange that nobody contests: {:.1} ns here, {WHERE_GOALS_WERE_SET_NS} ns on the core for which the goals \
+         were set.",
+        report.locked_ns
     );
     if machine.load.parse::<f64>().is_ok_and(|load| load >= 1.0) {
         out.push_str("Other work was running: every figure is worse than this machine can do.\n");
@@ -56,7 +64,8 @@ fn allocators(out: &mut String, report: &Report) {
         if let Some(ns) = report.transfer_ns.filter(|_| threads > 1) {
             let _ = writeln!(
                 out,
-                "A cache line took {ns:.0} ns from core to core (median); what is shared waits for that."
+                "A cache line took {} ns from core to core (median); what is shared waits for that.",
+                grouped(ns as u64)
             );
         }
         let _ = write!(out, "{:NAME_WIDTH$}", "batch, % held");
@@ -128,11 +137,23 @@ fn goals(out: &mut String, report: &Report) {
     if report.goals.is_empty() {
         return;
     }
-    let missed = report.goals.iter().filter(|goal| !goal.is_met).count();
-    let _ = writeln!(out, "\nGoals: {} of {} met", report.goals.len() - missed, report.goals.len());
+    let count = |verdict| report.goals.iter().filter(|goal| goal.verdict == verdict).count();
+    let not_judged = match count(Verdict::NotJudged) {
+        0 => String::new(),
+        count => format!(", {count} not judged"),
+    };
+    let judged = report.goals.len() - count(Verdict::NotJudged);
+    let _ = writeln!(out, "\nGoals: {} of {judged} met{not_judged}", count(Verdict::Met));
     let width = report.goals.iter().map(|goal| goal.what.chars().count()).max().unwrap_or(0);
     for goal in &report.goals {
-        let verdict = if goal.is_met { "met   " } else { "MISSED" };
+        let verdict = match goal.verdict {
+            Verdict::Met => "met   ",
+            Verdict::Missed => "MISSED",
+            Verdict::NotJudged => "-     ",
+        };
         let _ = writeln!(out, "  {verdict}  {:width$}  hoped {}, measured {}", goal.what, goal.hoped, goal.measured);
+        if let Some(why) = &goal.why {
+            let _ = writeln!(out, "          {why}");
+        }
     }
 }

@@ -1,16 +1,26 @@
 //! A trace through the pool on one core, as `kvledger replay` does it, timed.
 
-use super::median;
-use crate::replay::{Failure, Policy, PoolSize, Prepared, Settings};
-use crate::trace::Trace;
+use super::{Subject, median};
+use crate::replay::{Counters, Failure, Policy, PoolSize, Prepared, Settings, usual_context};
+use crate::trace::Format;
 use serde::Serialize;
 use std::sync::atomic::AtomicU64;
 
 /// What a replay took.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct TraceFigures {
     /// The trace.
     pub trace: String,
+    /// Its format.
+    pub format: &'static str,
+    /// By how much its times were multiplied, `num/den`.
+    pub time_scale: String,
+    /// Whether it is what the goal was set for, as far as can be seen: an Azure trace, four times as fast.
+    #[serde(skip)]
+    pub is_judged: bool,
+    /// Whether it is the sample.
+    #[serde(skip)]
+    pub is_sample: bool,
     /// Requests in it.
     pub requests: u64,
     /// N.
@@ -21,40 +31,45 @@ pub struct TraceFigures {
     pub policy: &'static str,
     /// Preemptions: how tight the pool was.
     pub preemptions: u64,
+    /// Blocks that a request took, on average.
+    pub blocks_mean: f64,
     /// Requests a second in the best round.
     pub best_per_second: f64,
     /// Requests a second in the middle round.
     pub median_per_second: f64,
 }
 
-/// The case that is timed: incremental, because it asks the ledger most, in a pool that is tight for a server's trace.
-/// `longest` is the most tokens of a request of the trace.
-fn settings(longest: u32) -> Settings {
-    let max_context = longest.checked_next_power_of_two().unwrap_or(u32::MAX);
-    Settings::new(Policy::Incremental, PoolSize::Blocks(8192), 128, max_context)
-}
+/// The time scale for which the goal was set.
+const JUDGED_SCALE: (u32, u32) = (1, 4);
 
-/// Replays `rounds` times. The simulation is timed, not the reading of the trace.
-pub fn measure(name: &str, trace: &Trace, rounds: u32) -> Result<TraceFigures, Failure> {
-    let longest = trace.requests.iter().map(|request| request.prompt.saturating_add(request.output)).max().unwrap_or(1);
-    let settings = settings(longest);
+/// Replays `rounds` times: incremental, because it asks the ledger most, in a pool that is tight for a server's trace.
+/// The simulation is timed, not the reading of the trace.
+pub fn measure(subject: &Subject, rounds: u32) -> Result<TraceFigures, Failure> {
+    let trace = &subject.trace;
+    let settings = Settings::new(Policy::Incremental, PoolSize::Blocks(8192), 128, usual_context(trace));
     let mut prepared = Prepared::new(trace, &settings)?;
     let through = AtomicU64::new(0);
     let requests = trace.requests.len() as u64;
     let mut per_second = Vec::new();
-    let mut preemptions = 0;
+    let mut counters = Counters::default();
     for _ in 0..rounds {
         let replayed = prepared.run(&through)?;
-        preemptions = replayed.counters.preemptions;
+        counters = replayed.counters;
         per_second.push(requests as f64 / replayed.elapsed.as_secs_f64());
     }
+    let scale = (subject.time_scale.num, subject.time_scale.den);
     Ok(TraceFigures {
-        trace: name.to_string(),
+        trace: subject.name.clone(),
+        format: trace.format.name(),
+        time_scale: subject.time_scale.to_string(),
+        is_judged: trace.format == Format::Azure && scale == JUDGED_SCALE,
+        is_sample: subject.is_sample,
         requests,
         pool_blocks: prepared.config().blocks,
         safety: settings.safety,
         policy: settings.policy.name(),
-        preemptions,
+        preemptions: counters.preemptions,
+        blocks_mean: counters.blocks_allocated as f64 / requests.max(1) as f64,
         best_per_second: per_second.iter().copied().fold(0.0, f64::max),
         median_per_second: median(&per_second),
     })

@@ -1,12 +1,10 @@
 //! `kvledger bench`.
 
-use super::Stop;
-use super::replay::write_out;
-use crate::bench::{self, Effort, Parts};
-use crate::sample;
-use crate::trace::{self, Normalise, TimeScale, Trace};
+use super::output::{write_json, write_out};
+use super::{Stop, input};
+use crate::bench::{self, Effort, Parts, Subject};
+use crate::trace::{Normalise, TimeScale};
 use clap::ValueEnum;
-use std::fs;
 use std::io::IsTerminal;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
@@ -74,35 +72,20 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     if parts.allocators && std::io::stderr().is_terminal() {
         eprintln!("measuring for about {:.0} s and some more to prepare", effort.allocators_take().as_secs_f64());
     }
-    let trace = read.as_ref().map(|(name, trace)| (name.as_str(), trace));
-    let report = bench::run(&effort, parts, trace).map_err(|failure| {
-        if failure.is_usage() { Stop::Usage(failure.to_string()) } else { Stop::Failed(failure.to_string()) }
-    })?;
+    let report = bench::run(&effort, parts, read.as_ref())?;
     if let Some(file) = &args.json {
-        let text = serde_json::to_string_pretty(&report).map_err(|error| Stop::Usage(error.to_string()))? + "\n";
-        if file == Path::new("-") {
-            return write_out(&text);
-        }
-        fs::write(file, text).map_err(|error| {
-            Stop::Usage(format!(
-                "--json {}: cannot be written: {error}; give a file in a folder that is there",
-                file.display()
-            ))
-        })?;
+        write_json(file, &report)?;
     }
-    write_out(&bench::render(&report))
+    if args.json.as_deref() == Some(Path::new("-")) { Ok(()) } else { write_out(&bench::render(&report)) }
 }
 
-fn read(args: &Args) -> Result<(String, Trace), Stop> {
+/// The trace to replay.
+fn read(args: &Args) -> Result<Subject, Stop> {
     let normalise = Normalise { first: None, time_scale: args.time_scale };
-    let read = match &args.trace {
-        Some(path) => {
-            let name =
-                path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into());
-            trace::load(std::slice::from_ref(path), None, normalise).map(|trace| (name, trace))
-        }
-        None => trace::load_text(sample::NAME, sample::TEXT, Some(sample::ID_TOKENS), normalise)
-            .map(|trace| (format!("the sample {}", sample::NAME), trace)),
+    let trace = input::read(args.trace.as_slice(), None, normalise)?;
+    let name = match &args.trace {
+        Some(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+        None => input::name(&[]),
     };
-    read.map_err(|error| Stop::Usage(error.to_string()))
+    Ok(Subject { name, trace, is_sample: args.trace.is_none(), time_scale: args.time_scale })
 }

@@ -4,13 +4,17 @@
 //! Exit codes: 0, what was asked for was done; 1, a check failed; 2, the flags or the input cannot be used.
 
 mod bench;
+mod input;
+mod output;
 mod progress;
 mod replay;
 mod values;
 mod verify;
 
+use crate::replay::Failure;
 use clap::{Parser, Subcommand};
 use std::fmt;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// kvledger: proves, replays and measures the KV-cache block pool and its admission ledger.
@@ -45,6 +49,14 @@ impl Stop {
             Stop::Usage(_) => 2,
         }
     }
+
+    /// The same, said of one of several cases.
+    fn of(self, case: &str) -> Stop {
+        match self {
+            Stop::Failed(message) => Stop::Failed(format!("{case}: {message}")),
+            Stop::Usage(message) => Stop::Usage(format!("{case}: {message}")),
+        }
+    }
 }
 
 impl fmt::Display for Stop {
@@ -53,6 +65,13 @@ impl fmt::Display for Stop {
             Stop::Failed(message) => write!(f, "failed: {message}"),
             Stop::Usage(message) => write!(f, "error: {message}"),
         }
+    }
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Stop {
+        let message = failure.to_string();
+        if failure.is_usage() { Stop::Usage(message) } else { Stop::Failed(message) }
     }
 }
 
@@ -70,7 +89,8 @@ pub fn main() -> ExitCode {
     match dispatch(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(stop) => {
-            eprintln!("{stop}");
+            // Where nobody reads standard error the exit code has to do.
+            let _ = writeln!(std::io::stderr(), "{stop}");
             ExitCode::from(stop.code())
         }
     }

@@ -1,13 +1,12 @@
 //! `kvledger replay`.
 
+use super::output::{write_json, write_out};
 use super::values::{ExceedName, GroupRule, PolicyName, PromisedOutput, Sharing, pool};
-use super::{Stop, progress};
-use crate::replay::{self, Failure, Policy, PoolSize, Ranked, Replayed, Settings, Statics};
+use super::{Stop, input, progress};
+use crate::replay::{self, Policy, PoolSize, Ranked, Replayed, Settings, Statics};
 use crate::report::{Case, Document, Heading, label, render};
-use crate::sample;
-use crate::trace::{self, Normalise, TimeScale, Trace};
+use crate::trace::{Normalise, TimeScale, Trace};
 use std::collections::BTreeMap;
-use std::fs;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -122,7 +121,8 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         )));
     }
     check_percentile(args)?;
-    let trace = read(args)?;
+    let normalise = Normalise { first: args.first.map(NonZeroUsize::get), time_scale: args.time_scale };
+    let trace = input::read(&args.paths, args.ids_block_tokens.map(NonZeroU32::get), normalise)?;
     let outputs = Ranked::outputs(&trace);
     let cases = cases(args, &trace, &outputs);
     check_possible(&trace, &cases)?;
@@ -136,30 +136,16 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     print(args, &trace, &statics, &labels, &replayed)
 }
 
-fn usage(failure: impl std::fmt::Display) -> Stop {
-    Stop::Usage(failure.to_string())
-}
-
 fn check_percentile(args: &Args) -> Result<(), Stop> {
     let named = args.policy.contains(&PolicyName::Percentile) && !args.policy.contains(&PolicyName::All);
     if named && args.percentile_tokens.is_none() {
-        return Err(usage(
+        return Err(Stop::Usage(
             "--policy percentile needs to know how much to promise: give --percentile-tokens Q in tokens, \
-             or as p95 for that percentile of the trace's own outputs",
+             or as p95 for that percentile of the trace's own outputs"
+                .to_string(),
         ));
     }
     Ok(())
-}
-
-fn read(args: &Args) -> Result<Trace, Stop> {
-    let normalise = Normalise { first: args.first.map(NonZeroUsize::get), time_scale: args.time_scale };
-    let id_tokens = args.ids_block_tokens.map(NonZeroU32::get);
-    let trace = if args.paths.is_empty() {
-        trace::load_text(sample::NAME, sample::TEXT, id_tokens.or(Some(sample::ID_TOKENS)), normalise)
-    } else {
-        trace::load(&args.paths, id_tokens, normalise)
-    };
-    trace.map_err(usage)
 }
 
 /// The settings of each case, in the order in which the policies are named.
@@ -173,7 +159,7 @@ fn cases(args: &Args, trace: &Trace, outputs: &Ranked) -> Vec<Settings> {
         pool: args.pool,
         safety,
         block_tokens: args.block_tokens.get(),
-        max_context: args.max_context.unwrap_or_else(|| longest_context(trace)),
+        max_context: args.max_context.unwrap_or_else(|| replay::usual_context(trace)),
         step_us: args.step_us.get(),
         max_running: args.max_running,
         audit: args.audit,
@@ -201,18 +187,12 @@ fn cases(args: &Args, trace: &Trace, outputs: &Ranked) -> Vec<Settings> {
     cases
 }
 
-/// The next power of two: what a server's flag would be.
-fn longest_context(trace: &Trace) -> u32 {
-    let longest = trace.requests.iter().map(|request| request.prompt + request.output).max().unwrap_or(1);
-    longest.checked_next_power_of_two().unwrap_or(u32::MAX)
-}
-
 /// Refuses settings under which nothing could ever be admitted, in any of the cases.
 fn check_possible(trace: &Trace, cases: &[Settings]) -> Result<(), Stop> {
     let requests = trace.requests.len() as u64;
     let mut first_message = None;
     for settings in cases {
-        let (context, pool) = replay::rejections(trace, settings).map_err(usage)?;
+        let (context, pool) = replay::rejections(trace, settings)?;
         if context + pool < requests {
             return Ok(());
         }
@@ -253,15 +233,13 @@ fn replay(args: &Args, trace: &Trace, cases: &[Settings], labels: &[String]) -> 
     let (runs, total) = (args.time.map_or(1, NonZeroU32::get), trace.requests.len() as u64);
     let results =
         progress::watch(labels, &through, total, || replay::replay_all(trace, cases, threads, runs, &through));
-    let stop = |label: &String, failure: Failure| {
-        let message = format!("{label}: {failure}");
-        if failure.is_usage() { Stop::Usage(message) } else { Stop::Failed(message) }
-    };
-    labels.iter().zip(results).map(|(label, result)| result.map_err(|failure| stop(label, failure))).collect()
+    let named =
+        |(label, result): (&String, Result<Replayed, _>)| result.map_err(|failure| Stop::from(failure).of(label));
+    labels.iter().zip(results).map(named).collect()
 }
 
 fn print(args: &Args, trace: &Trace, statics: &Statics, labels: &[String], replayed: &[Replayed]) -> Result<(), Stop> {
-    let path = args.paths.first().map_or_else(|| sample::NAME.to_string(), |path| path.display().to_string());
+    let path = input::name(&args.paths);
     let columns: Vec<(&str, &Replayed)> = labels.iter().map(String::as_str).zip(replayed).collect();
     if let Some(file) = &args.json {
         let sim = columns.iter().map(|(label, replayed)| Case::new(label.to_string(), replayed)).collect();
@@ -296,24 +274,5 @@ fn document(args: &Args, trace: &Trace, statics: &Statics, path: String, sim: Ve
         prefix: BTreeMap::new(),
         lru: Vec::new(),
         sim,
-    }
-}
-
-fn write_json(file: &Path, document: &Document) -> Result<(), Stop> {
-    let text = serde_json::to_string_pretty(document).map_err(usage)? + "\n";
-    if file == Path::new("-") {
-        return write_out(&text);
-    }
-    fs::write(file, text).map_err(|error| {
-        usage(format!("--json {}: cannot be written: {error}; give a file in a folder that is there", file.display()))
-    })
-}
-
-/// To standard output. Who stops reading early, as `head` does, has had enough.
-pub(super) fn write_out(text: &str) -> Result<(), Stop> {
-    use std::io::{ErrorKind, Write};
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(usage(format!("standard output: {error}"))),
-        _ => Ok(()),
     }
 }

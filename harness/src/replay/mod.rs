@@ -32,4 +32,4 @@ pub use digest::{Digests, digests};
 pub use failure::Failure;
 pub use prepared::{Prepared, Replayed, rejections};
 pub use settings::{Exceed, Policy, PoolSize, Settings};
-pub use statics::{Contiguous, Percentiles, Ranked, Statics, statics};
+pub use statics::{Contiguous, Percentiles, Ranked, Statics, statics, usual_context};

@@ -107,6 +107,12 @@ impl Ranked {
     }
 }
 
+/// The longest context that a server would be given for this trace: the next power of two from its longest request on.
+pub fn usual_context(trace: &Trace) -> u32 {
+    let longest = trace.requests.iter().map(|request| request.prompt.saturating_add(request.output)).max().unwrap_or(1);
+    longest.checked_next_power_of_two().unwrap_or(u32::MAX)
+}
+
 /// The figures of `trace` with blocks of `block_tokens` tokens and longest context `max_context` (0: none).
 pub fn statics(trace: &Trace, block_tokens: u32, max_context: u32) -> Statics {
     let totals = || trace.requests.iter().map(|request| u64::from(request.prompt) + u64::from(request.output));

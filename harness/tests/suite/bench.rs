@@ -32,7 +32,15 @@ fn parts_are_measured_by_themselves() {
     let output = bench(&["--only", "step,replay", "--rounds", "1", "--steps", "20"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let table = String::from_utf8(output.stdout).expect("text");
-    for part in ["advance_many", "requests", "Goals: ", "commit "] {
+    for part in [
+        "advance_many",
+        "requests",
+        "Goals: ",
+        "commit ",
+        "compare-exchange",
+        "not judged on the sample",
+        "a whole turn",
+    ] {
         assert!(table.contains(part), "{part} is missing in:\n{table}");
     }
     assert!(!table.contains("ArrayQueue"), "{table}");
