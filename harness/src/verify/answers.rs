@@ -1,7 +1,7 @@
 //! What a run has exercised: each operation, and how often it got each answer.
 
 use kvledger_core::model::Tally;
-use std::io::{self, Write};
+use std::fmt::Write;
 
 /// The answers by number, as in the C ABI.
 const ANSWERS: [&str; 11] = [
@@ -19,18 +19,30 @@ const ANSWERS: [&str; 11] = [
 ];
 
 /// A line an operation: its answers, the most frequent first.
-pub fn write_tally(tally: &Tally, out: &mut impl Write) -> io::Result<()> {
+pub fn answers(tally: &Tally) -> String {
+    let mut text = String::new();
     let mut names: Vec<_> = tally.0.keys().map(|(name, _)| *name).collect();
     names.dedup();
     for name in names {
-        let mut answers: Vec<_> =
-            tally.0.iter().filter(|((of, _), _)| *of == name).map(|((_, code), count)| (*count, *code)).collect();
+        let of_name = tally.0.iter().filter(|((of, _), _)| *of == name);
+        let mut answers: Vec<_> = of_name.map(|((_, code), count)| (*count, *code)).collect();
         answers.sort_unstable_by(|left, right| right.cmp(left));
-        write!(out, "  {name:<18}")?;
+        let _ = write!(text, "  {name:<18}");
         for (count, code) in answers {
-            write!(out, " {} {count}", ANSWERS.get(code as usize).copied().unwrap_or("?"))?;
+            let _ = write!(text, " {} {count}", ANSWERS.get(code as usize).copied().unwrap_or("?"));
         }
-        writeln!(out)?;
+        text.push('\n');
     }
-    Ok(())
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequent_answers_come_first_and_unknown_ones_are_shown() {
+        let tally = Tally([(("admit", 0), 3), (("admit", 1), 40), (("end", 99), 1)].into());
+        assert_eq!(answers(&tally), "  admit              WOULD_BLOCK 40 OK 3\n  end                ? 1\n");
+    }
 }

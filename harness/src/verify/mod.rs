@@ -1,24 +1,35 @@
 //! `kvledger verify`: random operations against the pool and against its obvious model, every observer compared after
 //! each. Episodes with a small random configuration each, shared out to the cores; a failure is made short.
+//!
+//! 1. [`run`] hands out episodes; episode i has seed + i, which decides its pool and its operations.
+//! 2. Each goes through the comparison. A panic of the pool (a debug assertion) is a difference like any other.
+//! 3. After the first difference no new episode is begun; those under way end. The one with the lowest number is the
+//!    result, so that threads make no difference, and [`shorten`] leaves out of it what does not matter.
+//! 4. Otherwise the operations that were done are counted against those that were asked for.
 
 mod answers;
+mod failure;
+mod shorten;
 
 use kvledger_core::PoolConfig;
-use kvledger_core::model::{Comparison, Difference, Operation, Tally, configuration, operations, shrink};
+use kvledger_core::model::{Difference, Operation, Tally, configuration, operations};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-pub use answers::write_tally;
+pub use answers::answers;
+pub use failure::{Failure, Shortened};
 
 /// Operations of one episode, after which a new pool is made.
-const EPISODE: u64 = 1_000;
+pub const EPISODE: u64 = 1_000;
+
+/// No episode has this number.
+const NONE: u64 = u64::MAX;
 
 /// What to verify.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Operations in all.
+    /// Operations in all; the last episode has what is left.
     pub operations: u64,
     /// The first episode's seed; the others follow from it.
     pub seed: u64,
@@ -26,67 +37,113 @@ pub struct Settings {
     pub threads: usize,
 }
 
-/// A failure, as short as it could be made.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    /// The seed of the episode.
-    pub seed: u64,
-    /// Its configuration.
-    pub config: PoolConfig,
-    /// The operations that are left.
-    pub operations: Vec<Operation>,
-    /// What differs after the last of them.
-    pub what: String,
+/// What has been shown.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Verified {
+    /// Operations after which pool and model said the same.
+    pub operations: u64,
+    /// What they answered.
+    pub tally: Tally,
 }
 
-/// Run them all. `progress` is told how many operations are done, from any thread. `Err`: the first failure, shortened.
-pub fn run(settings: Settings, progress: impl Fn(u64) + Sync) -> Result<Tally, Box<Failure>> {
+/// Run them all. `compare` applies operations to a pool of a configuration and to its model:
+/// [`Comparison::run`](kvledger_core::model::Comparison::run), or in a test one that is wrong on purpose. `progress` is
+/// told how many operations are done, from any thread.
+pub fn run<C>(settings: Settings, compare: C, progress: impl Fn(u64) + Sync) -> Result<Verified, Failure>
+where
+    C: Fn(&PoolConfig, &[Operation]) -> Result<Tally, Difference> + Sync,
+{
     let episodes = settings.operations.div_ceil(EPISODE);
-    let (next, failed) = (AtomicU64::new(0), Mutex::new(None));
+    let (next, failed, done) = (AtomicU64::new(0), AtomicU64::new(NONE), AtomicU64::new(0));
     let work = || {
-        let mut tally = Tally::default();
-        loop {
+        let mut verified = Verified::default();
+        while failed.load(Ordering::Relaxed) == NONE {
             let episode = next.fetch_add(1, Ordering::Relaxed);
-            if episode >= episodes || failed.lock().is_ok_and(|failed| failed.is_some()) {
-                return tally;
+            if episode >= episodes {
+                break;
             }
+            let count = (settings.operations - episode * EPISODE).min(EPISODE);
             let seed = settings.seed.wrapping_add(episode);
-            match attempt(&configuration(seed), &operations(seed, EPISODE as usize)) {
-                Ok(part) => tally.add(&part),
-                Err(_) => *failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(seed),
-            }
-            progress((episode + 1) * EPISODE);
+            let Ok(tally) = attempt(&compare, &configuration(seed), &operations(seed, count as usize)) else {
+                failed.fetch_min(episode, Ordering::Relaxed);
+                break;
+            };
+            verified.tally.add(&tally);
+            verified.operations += count;
+            progress(done.fetch_add(count, Ordering::Relaxed) + count);
         }
+        verified
     };
-    let mut tally = Tally::default();
+    let mut all = Verified::default();
+    let mut has_died = false;
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..settings.threads.max(1)).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).for_each(|part| tally.add(&part));
+        let workers: Vec<_> = (0..settings.threads.max(1)).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            match worker.join() {
+                Ok(part) => {
+                    all.operations += part.operations;
+                    all.tally.add(&part.tally);
+                }
+                Err(_) => has_died = true,
+            }
+        }
     });
-    match failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
-        None => Ok(tally),
-        Some(seed) => Err(Box::new(shorten(seed))),
+    match failed.into_inner() {
+        NONE if has_died => Err(Failure::Died),
+        NONE if all.operations != settings.operations => {
+            Err(Failure::Miscounted { asked: settings.operations, done: all.operations })
+        }
+        NONE => Ok(all),
+        episode => Err(Failure::Differs(Box::new(shorten::shorten(&compare, settings.seed.wrapping_add(episode))))),
     }
 }
 
-/// One episode. A panic of the pool (a debug assertion) is a failure like any other.
-fn attempt(config: &PoolConfig, list: &[Operation]) -> Result<Tally, String> {
-    let run = AssertUnwindSafe(|| Comparison::run(config, list));
-    match catch_unwind(run) {
-        Ok(outcome) => outcome.map_err(|difference: Difference| difference.to_string()),
-        Err(panic) => Err(panic.downcast_ref::<String>().map_or_else(
-            || panic.downcast_ref::<&str>().map_or_else(|| "a panic".to_owned(), |text| format!("panic: {text}")),
-            |text| format!("panic: {text}"),
-        )),
+/// One episode.
+fn attempt<C>(compare: &C, config: &PoolConfig, list: &[Operation]) -> Result<Tally, String>
+where
+    C: Fn(&PoolConfig, &[Operation]) -> Result<Tally, Difference>,
+{
+    match catch_unwind(AssertUnwindSafe(|| compare(config, list))) {
+        Ok(outcome) => outcome.map_err(|difference| difference.to_string()),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+            Err(format!("panic: {}", text.unwrap_or("without a message")))
+        }
     }
 }
 
-fn shorten(seed: u64) -> Failure {
-    let config = configuration(seed);
-    let quiet = std::panic::take_hook();
-    std::panic::set_hook(Box::new(|_| {}));
-    let short = shrink(&operations(seed, EPISODE as usize), |list| attempt(&config, list).is_err());
-    let what = attempt(&config, &short).err().unwrap_or_default();
-    std::panic::set_hook(quiet);
-    Failure { seed, config, operations: short, what }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kvledger_core::model::Comparison;
+    use std::sync::Mutex;
+
+    const SETTINGS: Settings = Settings { operations: 2 * EPISODE + 17, seed: 5, threads: 2 };
+
+    #[test]
+    fn threads_make_no_difference_and_the_count_is_exact() {
+        let seen = Mutex::new(Vec::new());
+        let two = run(SETTINGS, Comparison::run, |done| seen.lock().expect("no panic").push(done)).expect("they agree");
+        let one = run(Settings { threads: 1, ..SETTINGS }, Comparison::run, |_| {}).expect("they agree");
+        assert_eq!((&two, two.operations), (&one, SETTINGS.operations));
+        assert_eq!(seen.into_inner().expect("no panic").iter().max(), Some(&SETTINGS.operations));
+    }
+
+    #[test]
+    fn a_panic_of_the_pool_is_a_difference() {
+        let panics = |_: &PoolConfig, list: &[Operation]| {
+            assert!(list.len() < 3, "three at once");
+            Ok(Tally::default())
+        };
+        let Err(Failure::Differs(short)) = run(SETTINGS, panics, |_| {}) else { panic!("it must fail") };
+        assert_eq!((short.seed, short.operations.len(), short.what.as_str()), (5, 3, "panic: three at once"));
+    }
+
+    #[test]
+    fn a_thread_that_dies_is_not_passed_over() {
+        let died = run(SETTINGS, Comparison::run, |_| panic!("on purpose"));
+        assert!(matches!(died, Err(Failure::Died)), "{died:?}");
+        let one = run(SETTINGS, Comparison::run, |done| assert!(done != EPISODE, "on purpose, one of two"));
+        assert!(matches!(one, Err(Failure::Died)), "{one:?}");
+    }
 }

@@ -6,4 +6,5 @@ mod command;
 mod published_traces;
 mod random_traces;
 mod reference;
+mod verify;
 mod worked_example;
