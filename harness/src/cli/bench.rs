@@ -1,6 +1,7 @@
 //! `kvledger bench`.
 
-use super::output::{write_json, write_out};
+use super::output::{self, write_json, write_out};
+use super::values::{count_u32, count_u64};
 use super::{Stop, input};
 use crate::bench::{self, Effort, Parts, Subject};
 use crate::trace::{Normalise, TimeScale};
@@ -29,15 +30,15 @@ pub struct Args {
     time_scale: TimeScale,
 
     /// Rounds, of which best and median are shown
-    #[arg(long, value_name = "N", default_value = "7")]
+    #[arg(long, value_parser = count_u32, value_name = "N", default_value = "7")]
     rounds: NonZeroU32,
 
     /// Milliseconds for which an allocator is measured in a round
-    #[arg(long, value_name = "MS", default_value = "40")]
+    #[arg(long, value_parser = count_u64, value_name = "MS", default_value = "40")]
     slice_ms: NonZeroU64,
 
     /// Scheduler steps to time
-    #[arg(long, value_name = "N", default_value = "4000")]
+    #[arg(long, value_parser = count_u32, value_name = "N", default_value = "4000")]
     steps: NonZeroU32,
 
     /// Write the figures as JSON to FILE as well; `-` for standard output, in place of the table
@@ -63,6 +64,7 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         step: args.only.contains(&Part::Step),
         replay: args.only.contains(&Part::Replay),
     };
+    output::is_no_input(args.json.as_deref(), args.trace.as_slice())?;
     let read = if parts.replay { Some(read(args)?) } else { None };
     let effort = Effort {
         rounds: args.rounds.get(),

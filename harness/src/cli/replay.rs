@@ -1,7 +1,8 @@
 //! `kvledger replay`.
 
-use super::output::{write_json, write_out};
-use super::values::{ExceedName, GroupRule, PolicyName, PromisedOutput, Sharing, pool};
+use super::output::{self, write_json, write_out};
+use super::values::{ExceedName, GroupRule, PolicyName, PromisedOutput, Sharing};
+use super::values::{count_u32, count_u64, count_usize, pool, whole_u32};
 use super::{Stop, input, progress};
 use crate::replay::{self, Policy, PoolSize, Ranked, Replayed, Settings, Statics};
 use crate::report::{Case, Document, Heading, label, render};
@@ -31,19 +32,19 @@ pub struct Args {
     pool: PoolSize,
 
     /// S, blocks that admission leaves alone [default: a 64th of the pool]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_parser = whole_u32, value_name = "S")]
     safety: Option<u32>,
 
     /// B, tokens in a block
-    #[arg(long, value_name = "B", default_value = "16")]
+    #[arg(long, value_parser = count_u32, value_name = "B", default_value = "16")]
     block_tokens: NonZeroU32,
 
     /// M, longest prompt and output together; 0 for none [default: the next power of two from the longest in the trace on]
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_parser = whole_u32, value_name = "M")]
     max_context: Option<u32>,
 
     /// Length of a step in microseconds
-    #[arg(long, value_name = "US", default_value = "20000")]
+    #[arg(long, value_parser = count_u64, value_name = "US", default_value = "20000")]
     step_us: NonZeroU64,
 
     /// Multiply arrival times by this fraction: 1/8 makes the trace arrive eight times as fast
@@ -51,7 +52,7 @@ pub struct Args {
     time_scale: TimeScale,
 
     /// Replay only the first N requests to arrive
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = count_usize, value_name = "N")]
     first: Option<NonZeroUsize>,
 
     /// Whether requests share blocks of equal prefixes (only `off` is there yet)
@@ -72,15 +73,15 @@ pub struct Args {
     exceed: ExceedName,
 
     /// Most requests that run at once; 0 for no limit
-    #[arg(long, value_name = "N", default_value = "0")]
+    #[arg(long, value_parser = whole_u32, value_name = "N", default_value = "0")]
     max_running: u32,
 
     /// Tokens that one id covers in Mooncake-style and generic traces [default: 512]
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_parser = count_u32, value_name = "TOKENS")]
     ids_block_tokens: Option<NonZeroU32>,
 
     /// After admission, growth and ends of every step, compare the pool's counts, words, rows and promises with one
-    /// another (`Pool::validate`: I1, I2, I4, I8, I10) and with the replay's own; skips no step, and is slow
+    /// another (`Pool::validate`: I1, I2, I4, I8) and with the replay's own; skips no step, and is slow
     #[arg(long)]
     audit: bool,
 
@@ -89,11 +90,11 @@ pub struct Args {
     json: Option<PathBuf>,
 
     /// Replay so many policies at the same time [default: the number of cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_parser = count_usize, value_name = "N")]
     threads: Option<NonZeroUsize>,
 
     /// Show how long each simulation took; with =RUNS the least of so many runs
-    #[arg(long, value_name = "RUNS", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    #[arg(long, value_parser = count_u32, value_name = "RUNS", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     time: Option<NonZeroU32>,
 }
 
@@ -122,6 +123,7 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     }
     check_percentile(args)?;
     let normalise = Normalise { first: args.first.map(NonZeroUsize::get), time_scale: args.time_scale };
+    output::is_no_input(args.json.as_deref(), &args.paths)?;
     let trace = input::read(&args.paths, args.ids_block_tokens.map(NonZeroU32::get), normalise)?;
     let outputs = Ranked::outputs(&trace);
     let cases = cases(args, &trace, &outputs);

@@ -3,6 +3,7 @@
 use crate::replay::{Exceed, PoolSize};
 use crate::trace::TOKENS_MAX;
 use clap::ValueEnum;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::str::FromStr;
 
 /// `--policy`.
@@ -51,6 +52,36 @@ pub enum Sharing {
     Live,
     /// And kept afterwards, until they are evicted
     Retain,
+}
+
+/// A whole number from 1 to `T`'s largest.
+fn counted<T: FromStr>(text: &str, most: u64) -> Result<T, String> {
+    text.parse().map_err(|_| format!("give a whole number from 1 to {most}"))
+}
+
+/// A count that must not be 0.
+pub fn count_u32(text: &str) -> Result<NonZeroU32, String> {
+    counted(text, u64::from(u32::MAX))
+}
+
+/// The same, wider.
+pub fn count_u64(text: &str) -> Result<NonZeroU64, String> {
+    counted(text, u64::MAX)
+}
+
+/// The same, of things in memory.
+pub fn count_usize(text: &str) -> Result<NonZeroUsize, String> {
+    counted(text, usize::MAX as u64)
+}
+
+/// A number that may be 0.
+pub fn whole_u32(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("give a whole number from 0 to {}", u32::MAX))
+}
+
+/// The same, wider.
+pub fn whole_u64(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
 }
 
 /// `--pool`.

@@ -2,6 +2,7 @@
 
 use super::Stop;
 use super::output::write_out;
+use super::values::whole_u64;
 use crate::report::grouped;
 use crate::verify::{self, Failure, Settings, answers};
 use clap::Parser;
@@ -21,7 +22,7 @@ pub struct Args {
     operations: u64,
 
     /// The seed; 0 draws one from the clock. It is printed either way
-    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    #[arg(long, value_name = "NUMBER", value_parser = whole_u64, default_value = "0")]
     seed: u64,
 
     /// Threads; 0 takes as many as there are cores

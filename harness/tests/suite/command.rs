@@ -155,9 +155,12 @@ fn flags_that_cannot_be_right_are_refused_by_name() {
         (&["--pool", "0"], &["--pool", "unlimited"]),
         (&["--pool", "-5"], &["--pool"]),
         (&["--pool", "64", "--safety", "64"], &["--safety 64", "--pool 64"]),
-        (&["--block-tokens", "0"], &["--block-tokens"]),
-        (&["--first", "0"], &["--first"]),
-        (&["--step-us", "0"], &["--step-us"]),
+        (&["--safety", "-1"], &["--safety", "from 0 to 4294967295"]),
+        (&["--block-tokens", "0"], &["--block-tokens", "from 1 to 4294967295"]),
+        (&["--block-tokens", "4294967296"], &["--block-tokens", "from 1 to 4294967295"]),
+        (&["--first", "0"], &["--first", "from 1 to"]),
+        (&["--step-us", "0"], &["--step-us", "from 1 to"]),
+        (&["--step-us", "1e9"], &["--step-us", "from 1 to"]),
         (&["--time-scale", "1/0"], &["--time-scale", "1/8"]),
         (&["--time-scale", "fast"], &["--time-scale", "1/8"]),
         (&["--policy", "best"], &["--policy", "incremental"]),
@@ -170,8 +173,8 @@ fn flags_that_cannot_be_right_are_refused_by_name() {
         (&["--sharing", "live"], &["--sharing live", "--sharing off"]),
         (&["--sharing", "retain"], &["--sharing retain", "--sharing off"]),
         (&["--group", "seg1:0"], &["--group", "seg1:K"]),
-        (&["--threads", "0"], &["--threads"]),
-        (&["--ids-block-tokens", "0"], &["--ids-block-tokens"]),
+        (&["--threads", "0"], &["--threads", "from 1 to"]),
+        (&["--ids-block-tokens", "0"], &["--ids-block-tokens", "from 1 to"]),
         (&["--no-such-flag"], &["--no-such-flag"]),
     ];
     for (arguments, words) in cases {
@@ -180,6 +183,16 @@ fn flags_that_cannot_be_right_are_refused_by_name() {
             assert!(message.contains(word), "{word} in {message}");
         }
     }
+}
+
+#[test]
+fn figures_are_not_written_over_the_trace() {
+    let trace = "prompt_tokens,arrival_ms,output_tokens\n100,0,50\n";
+    let file = Scratch::new(trace.as_bytes());
+    let path = file.0.to_str().expect("a plain name");
+    let message = refusal(&[path, "--json", path], 2);
+    assert!(message.contains("--json") && message.contains("another file"), "{message}");
+    assert_eq!(std::fs::read_to_string(path).expect("it is still there"), trace);
 }
 
 #[test]
