@@ -8,6 +8,8 @@
 //!    and counts ([`Counters`]). What the figures say about blocks is read from the pool.
 //! 4. [`Replayed`] has the counters, the record of each request, and the digests.
 //!
+//! The rules, the names of its counters and the labels in comments (P1 to P4, X) are those of `harness/RULES.md`.
+//!
 //! The output length of a request is known here, never to the policy, except where it is said to reserve it.
 
 mod admission;

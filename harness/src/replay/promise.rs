@@ -1,5 +1,6 @@
-//! W, the promise, as arithmetic: what a request is promised at its first admission and at a later one, and what it
-//! could hold at most. All in blocks, rounded up; tokens are 64 bits wide here, so that no sum wraps.
+//! W, the promise of P2 (`harness/RULES.md`), as arithmetic: what a request is promised at its first admission and at a
+//! later one, and what it could hold at most. All in blocks, rounded up; tokens are 64 bits wide here, so that no sum
+//! wraps.
 
 use super::settings::{Policy, Settings};
 
@@ -84,7 +85,7 @@ impl Promises {
         }
     }
 
-    /// P1.
+    /// P1: whether it can ever fit.
     pub fn fate(&self, demand: &Demand) -> Fate {
         let tokens = u64::from(demand.prompt) + u64::from(demand.output);
         if self.max_context.is_some_and(|max| tokens > max) {

@@ -1,4 +1,4 @@
-//! Figures of a trace that need no replay: its tokens, the blocks they fill, what a contiguous region for the longest
+//! X, figures of a trace that need no replay: its tokens, the blocks they fill, what a contiguous region for the longest
 //! context would leave idle, and the percentiles of prompts and outputs.
 
 use crate::trace::{Request, Trace};

@@ -1,4 +1,4 @@
-//! The format for everything else, as CSV with a header or as JSONL, with the same names:
+//! N6, the format for everything else, as CSV with a header or as JSONL, with the same names:
 //!
 //! | name | what |
 //! | --- | --- |

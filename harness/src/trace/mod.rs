@@ -5,6 +5,8 @@
 //!    mend it. It never guesses and never skips a row that it does not understand.
 //! 3. [`Rows::into_trace`] applies rule N8: rows without tokens are dropped and counted, the rest is sorted by arrival,
 //!    cut to the first n if asked, and its clock is scaled.
+//!
+//! Labels such as N5 are those of `harness/RULES.md`, which says what each format's fields become.
 
 mod azure;
 mod csv;

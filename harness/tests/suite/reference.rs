@@ -1,4 +1,4 @@
-//! The rules of the replay, written the obvious way: step by step, over plain integers, with a list of who runs and a queue
+//! The rules of the replay (`harness/RULES.md`), written the obvious way: step by step, over plain integers, with a list of who runs and a queue
 //! of who waits. Nothing here is shared with the engine but the types of settings and results.
 
 use kvledger_harness::replay::{Counters, Exceed, Outcome, Policy, PoolSize, Record, Settings};

@@ -1,183 +1,94 @@
-//! The worked example of the replay rules: four requests, block 4, longest context 24, and for each policy what happens to
-//! each request and every counter, by hand.
+//! The worked example of `RULES.md`, read from there: four requests, and for each case what happens to each of them and
+//! every counter, worked out by hand.
 
-use kvledger_harness::replay::{Counters, Exceed, Outcome, Policy, PoolSize, Prepared, Record, Settings};
+use kvledger_harness::replay::{Counters, Exceed, Policy, PoolSize, Prepared, Record, Settings};
 use kvledger_harness::trace::{Normalise, Trace, load_text};
+use serde_json::Value;
 use std::sync::atomic::AtomicU64;
 
-const TRACE: &str = "\
-{\"timestamp\": 0, \"input_length\": 10, \"output_length\": 7, \"hash_ids\": [1, 2, 3]}
-{\"timestamp\": 0, \"input_length\": 9, \"output_length\": 9, \"hash_ids\": [1, 2, 4]}
-{\"timestamp\": 10, \"input_length\": 5, \"output_length\": 3, \"hash_ids\": [1, 5]}
-{\"timestamp\": 60, \"input_length\": 8, \"output_length\": 2, \"hash_ids\": [6, 7]}
-";
+const RULES: &str = include_str!("../../RULES.md");
 
-fn trace() -> Trace {
-    load_text("the worked example", TRACE, Some(4), Normalise::default()).expect("a trace")
+/// Counters of which the example says nothing.
+const UNSAID: [&str; 5] = ["requests", "completed", "lookup_first", "max_wait", "lost_tokens"];
+
+/// The block of the example that is fenced as `kind`.
+fn fenced(kind: &str) -> &'static str {
+    let (_, example) = RULES.split_once("## The worked example").expect("the section");
+    let (_, rest) = example.split_once(&format!("```{kind}\n")).unwrap_or_else(|| panic!("a block of {kind}"));
+    rest.split_once("```").expect("its end").0
 }
 
-/// First admission, end, preemptions, and whether it got all its tokens.
-type Fate = (u64, u64, u32, Outcome);
+/// The value of `key=` among words of that form.
+fn value_of<'a>(words: &'a str, key: &str) -> Option<&'a str> {
+    words.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+}
 
-fn check(policy: Policy, pool: u32, safety: u32, fates: [Fate; 4], counters: Counters) {
-    for audit in [false, true] {
-        let settings = Settings { block_tokens: 4, audit, ..Settings::new(policy, PoolSize::Blocks(pool), safety, 24) };
-        let mut prepared = Prepared::new(&trace(), &settings).expect("a pool");
-        let replayed = prepared.run(&AtomicU64::new(0)).expect("a replay");
-        let fate = |record: &Record| (record.admit.unwrap(), record.finish.unwrap(), record.preempts, record.outcome);
-        assert_eq!(replayed.records.iter().map(fate).collect::<Vec<_>>(), fates, "{policy:?}, audit {audit}");
-        let completed = fates.iter().filter(|fate| fate.3 == Outcome::Completed).count() as u64;
-        // The example says nothing about these.
-        let Counters { max_wait, lost_tokens, .. } = replayed.counters;
-        let expected = Counters { requests: 4, completed, max_wait, lost_tokens, ..counters };
-        assert_eq!(replayed.counters, expected, "{policy:?}, audit {audit}");
+fn number_of(words: &str, key: &str) -> u32 {
+    let value = value_of(words, key).unwrap_or_else(|| panic!("{key}= in {words}"));
+    value.parse().unwrap_or_else(|error| panic!("{key}={value}: {error}"))
+}
+
+fn policy(words: &str) -> Policy {
+    match value_of(words, "policy") {
+        Some("contig") => Policy::Contig,
+        Some("full") => Policy::Full,
+        Some("incremental") => Policy::Incremental,
+        Some("percentile") => {
+            let named = |exceed: &Exceed| Some(exceed.name()) == value_of(words, "exceed");
+            let exceed = [Exceed::PreemptSelf, Exceed::PreemptYoungest, Exceed::Truncate].into_iter().find(named);
+            Policy::Percentile { q_tokens: number_of(words, "q"), exceed: exceed.expect(words) }
+        }
+        other => panic!("{other:?} is no policy"),
     }
 }
 
-const fn completed(admit: u64, finish: u64, preempts: u32) -> Fate {
-    (admit, finish, preempts, Outcome::Completed)
+/// `admit finish preempts hits outcome` of a request; nothing is shared, so nothing is hit.
+fn fate(record: &Record) -> String {
+    let step = |step: Option<u64>| step.map_or("-1".to_string(), |step| step.to_string());
+    format!("{} {} {} 0 {}", step(record.admit), step(record.finish), record.preempts, record.outcome.name())
 }
 
-fn percentile(exceed: Exceed) -> Policy {
-    Policy::Percentile { q_tokens: 1, exceed }
+/// Every counter is what `expected` says; 0 if it says nothing.
+fn same_counters(expected: &str, counters: &Counters, what: &str) {
+    let found = serde_json::to_value(counters).expect("JSON");
+    let names: Vec<&String> = found.as_object().expect("an object").keys().collect();
+    for word in expected.split_whitespace() {
+        let name = word.split('=').next().unwrap_or_default();
+        assert!(names.iter().any(|known| *known == name), "{what}: no counter is called {name}");
+    }
+    for name in names.into_iter().filter(|name| !UNSAID.contains(&name.as_str())) {
+        let value = value_of(expected, name).unwrap_or("0");
+        assert_eq!(found[name], value.parse::<Value>().expect("a number"), "{what}: {name}");
+    }
 }
 
-#[test]
-fn contig() {
-    let fates = [completed(0, 6, 0), completed(7, 15, 0), completed(16, 18, 0), completed(19, 20, 0)];
-    let counters = Counters {
-        admissions: 4,
-        peak_used: 6,
-        peak_committed: 6,
-        peak_running: 1,
-        peak_queue: 3,
-        busy_steps: 21,
-        end_step: 20,
-        sum_used: 126,
-        sum_committed: 126,
-        sum_tokens: 264,
-        sum_running: 21,
-        sum_wait: 38,
-        blocks_allocated: 24,
-        ..Counters::default()
-    };
-    check(Policy::Contig, 12, 1, fates, counters);
-}
-
-#[test]
-fn full() {
-    let fates = [completed(0, 6, 0), completed(0, 8, 0), completed(7, 9, 0), completed(7, 8, 0)];
-    let counters = Counters {
-        admissions: 4,
-        peak_used: 10,
-        peak_committed: 10,
-        peak_running: 3,
-        peak_queue: 2,
-        busy_steps: 10,
-        end_step: 9,
-        sum_used: 74,
-        sum_committed: 92,
-        sum_tokens: 264,
-        sum_running: 21,
-        sum_wait: 10,
-        blocks_allocated: 15,
-        ..Counters::default()
-    };
-    check(Policy::Full, 12, 1, fates, counters);
+fn check(trace: &Trace, settings: &str, fates: &str, counters: &str) {
+    for audit in [false, true] {
+        let what = format!("{settings}, audit {audit}");
+        let pool = PoolSize::Blocks(number_of(settings, "pool"));
+        let settings = Settings::new(policy(settings), pool, number_of(settings, "safety"), 24);
+        let mut prepared = Prepared::new(trace, &Settings { block_tokens: 4, audit, ..settings }).expect("a pool");
+        let replayed = prepared.run(&AtomicU64::new(0)).expect("a replay");
+        assert_eq!(replayed.records.iter().map(fate).collect::<Vec<_>>().join("; "), fates, "{what}");
+        same_counters(counters, &replayed.counters, &what);
+        let (requests, completed) = (replayed.counters.requests, replayed.counters.completed);
+        assert_eq!((requests, completed), (4, 4 - replayed.counters.truncated), "{what}");
+    }
 }
 
 #[test]
-fn incremental() {
-    let fates = [completed(0, 6, 0), completed(0, 8, 0), completed(1, 3, 0), completed(3, 5, 1)];
-    let counters = Counters {
-        admissions: 5,
-        preemptions: 1,
-        peak_used: 11,
-        peak_committed: 11,
-        peak_running: 3,
-        busy_steps: 9,
-        end_step: 8,
-        sum_used: 74,
-        sum_committed: 74,
-        sum_tokens: 264,
-        sum_running: 21,
-        blocks_allocated: 17,
-        ..Counters::default()
-    };
-    check(Policy::Incremental, 12, 0, fates, counters);
-}
-
-#[test]
-fn percentile_that_preempts_itself() {
-    let fates = [completed(0, 6, 0), completed(0, 9, 1), completed(1, 3, 0), completed(7, 8, 0)];
-    let counters = Counters {
-        admissions: 5,
-        preemptions: 1,
-        exceed_requests: 2,
-        exceed_blocks: 3,
-        peak_used: 9,
-        peak_committed: 9,
-        peak_running: 3,
-        peak_queue: 1,
-        busy_steps: 10,
-        end_step: 9,
-        sum_used: 74,
-        sum_committed: 74,
-        sum_tokens: 264,
-        sum_running: 21,
-        sum_wait: 4,
-        blocks_allocated: 18,
-        ..Counters::default()
-    };
-    check(percentile(Exceed::PreemptSelf), 9, 0, fates, counters);
-}
-
-#[test]
-fn percentile_that_preempts_the_youngest() {
-    let fates = [completed(0, 6, 0), completed(0, 8, 0), completed(1, 7, 1), completed(7, 9, 1)];
-    let counters = Counters {
-        admissions: 6,
-        preemptions: 2,
-        exceed_requests: 2,
-        exceed_blocks: 4,
-        peak_used: 9,
-        peak_committed: 9,
-        peak_running: 3,
-        peak_queue: 2,
-        busy_steps: 10,
-        end_step: 9,
-        sum_used: 74,
-        sum_committed: 74,
-        sum_tokens: 264,
-        sum_running: 21,
-        sum_wait: 4,
-        blocks_allocated: 19,
-        ..Counters::default()
-    };
-    check(percentile(Exceed::PreemptYoungest), 9, 0, fates, counters);
-}
-
-#[test]
-fn percentile_that_truncates() {
-    let fates = [completed(0, 6, 0), (0, 3, 0, Outcome::Truncated), completed(1, 3, 0), completed(4, 5, 0)];
-    let counters = Counters {
-        admissions: 4,
-        truncated: 1,
-        exceed_requests: 2,
-        exceed_blocks: 2,
-        peak_used: 9,
-        peak_committed: 9,
-        peak_running: 3,
-        peak_queue: 1,
-        busy_steps: 7,
-        end_step: 6,
-        sum_used: 48,
-        sum_committed: 48,
-        sum_tokens: 171,
-        sum_running: 15,
-        sum_wait: 1,
-        blocks_allocated: 13,
-        ..Counters::default()
-    };
-    check(percentile(Exceed::Truncate), 9, 0, fates, counters);
+fn every_case_comes_out_as_by_hand() {
+    let trace = load_text("the worked example", fenced("jsonl"), Some(4), Normalise::default()).expect("a trace");
+    let (mut unshared, mut shared) = (0, 0);
+    for case in fenced("text").split("\n\n") {
+        let [settings, fates, counters] = case.lines().collect::<Vec<_>>()[..] else { panic!("three lines: {case}") };
+        if value_of(settings, "sharing").is_some() {
+            shared += 1;
+        } else {
+            check(&trace, settings, fates, counters);
+            unshared += 1;
+        }
+    }
+    // The three wait for `--sharing`.
+    assert_eq!((unshared, shared), (6, 3));
 }
