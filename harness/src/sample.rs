@@ -4,6 +4,8 @@
 //! repeat what was said before, short questions with long answers and long documents with short ones, and bursts. It is
 //! not measured anywhere: figures from it show how the policies differ, not how good they are.
 
+use kvledger_core::model::Random;
+
 /// What messages call it.
 pub const NAME: &str = "the sample";
 /// The trace, as Mooncake-style JSONL.
@@ -18,28 +20,15 @@ pub const REQUESTS: usize = 480;
 const SYSTEM_PROMPTS: [u64; 4] = [128, 320, 704, 1152];
 const MILLISECONDS: u64 = 45_000;
 
-/// SplitMix64 (Steele, Lea, Flood 2014): whole numbers only, so that every machine makes the same trace.
-struct Random(u64);
+fn below(random: &mut Random, bound: u64) -> u64 {
+    random.next() % bound
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    /// A length with a long tail: `typical`, times 1 to 3, half of the time doubled, half of those again, five times at
-    /// most.
-    fn length(&mut self, typical: u64) -> u64 {
-        let doublings = self.next().trailing_ones().min(5);
-        (typical + self.below(2 * typical)) << doublings
-    }
+/// A length with a long tail: `typical`, times 1 to 3, half of the time doubled, half of those again, five times at
+/// most.
+fn length(random: &mut Random, typical: u64) -> u64 {
+    let doublings = random.next().trailing_ones().min(5);
+    (typical + below(random, 2 * typical)) << doublings
 }
 
 /// A conversation: the ids of what has been said, and how many tokens that is.
@@ -50,20 +39,20 @@ struct Conversation {
 
 /// Makes `requests` lines from `seed`.
 pub fn make(seed: u64, requests: usize) -> String {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let mut fresh_id = 1_000;
     let mut conversations: Vec<Conversation> = Vec::new();
     let mut text = String::new();
     for timestamp in arrivals(&mut random, requests) {
-        let follows = !conversations.is_empty() && random.below(3) > 0;
+        let follows = !conversations.is_empty() && below(&mut random, 3) > 0;
         let mut conversation = if follows {
-            conversations.swap_remove(random.below(conversations.len() as u64) as usize)
+            conversations.swap_remove(below(&mut random, conversations.len() as u64) as usize)
         } else {
             begin(&mut random)
         };
-        let (question, answer) = if random.below(8) == 0 { (700, 20) } else { (20, 100) };
-        let prompt = (conversation.tokens + random.length(question)).min(6_000);
-        let output = random.length(answer).min(4_000);
+        let (question, answer) = if below(&mut random, 8) == 0 { (700, 20) } else { (20, 100) };
+        let prompt = (conversation.tokens + length(&mut random, question)).min(6_000);
+        let output = length(&mut random, answer).min(4_000);
         extend(&mut conversation, prompt, &mut fresh_id);
         text += &format!(
             "{{\"timestamp\": {timestamp}, \"input_length\": {prompt}, \"output_length\": {output}, \"hash_ids\": {:?}}}\n",
@@ -80,9 +69,9 @@ pub fn make(seed: u64, requests: usize) -> String {
 /// Two thirds at any time, one third in four bursts of a second.
 fn arrivals(random: &mut Random, requests: usize) -> Vec<u64> {
     let mut times: Vec<u64> = (0..requests)
-        .map(|_| match random.below(3) {
-            0 => random.below(4) * 10_000 + 5_000 + random.below(1_000),
-            _ => random.below(MILLISECONDS),
+        .map(|_| match below(random, 3) {
+            0 => below(random, 4) * 10_000 + 5_000 + below(random, 1_000),
+            _ => below(random, MILLISECONDS),
         })
         .collect();
     times.sort_unstable();
@@ -90,7 +79,7 @@ fn arrivals(random: &mut Random, requests: usize) -> Vec<u64> {
 }
 
 fn begin(random: &mut Random) -> Conversation {
-    let which = random.below(SYSTEM_PROMPTS.len() as u64);
+    let which = below(random, SYSTEM_PROMPTS.len() as u64);
     let tokens = SYSTEM_PROMPTS[which as usize];
     let blocks = tokens / u64::from(ID_TOKENS);
     Conversation { ids: (0..blocks).map(|block| which * 100 + block).collect(), tokens }

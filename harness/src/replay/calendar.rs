@@ -109,6 +109,7 @@ impl Calendar {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kvledger_core::model::Random;
 
     #[test]
     fn a_turn_keeps_its_slot_and_sorts_by_admission() {
@@ -120,16 +121,13 @@ mod tests {
     #[test]
     fn the_ring_finds_what_a_sorted_list_finds() {
         for steps_ahead in [1, 63, 64, 200, 1000] {
-            let (mut ring, mut list) = (Calendar::new(steps_ahead), Vec::new());
-            let (mut now, mut random) = (5u64, 88172645463325252u64);
+            let (mut ring, mut list) = (Calendar::new(steps_ahead.into()), Vec::new());
+            let (mut now, mut random) = (5u64, Random::new(steps_ahead.into()));
             for number in 0..5000 {
-                random ^= random << 13;
-                random ^= random >> 7;
-                random ^= random << 17;
-                let at = now + 1 + random % steps_ahead;
+                let at = now + 1 + u64::from(random.below(steps_ahead));
                 ring.enter(now, at, Turn::new(number, 0));
                 list.push((at, number));
-                if random % 3 == 0 {
+                if random.below(3) == 0 {
                     list.sort_unstable();
                     let step = ring.next(now + 1).expect("there is a turn");
                     assert_eq!(step, list[0].0);

@@ -2,38 +2,27 @@
 //! the reference: all counters, all records and the digests must be equal.
 
 use super::reference::{Request, simulate};
+use kvledger_core::model::Random;
 use kvledger_harness::replay::{Exceed, Policy, PoolSize, Prepared, Replayed, Settings, digests};
 use kvledger_harness::trace::{Format, Normalise, Rows, Trace};
 use std::sync::atomic::AtomicU64;
 
-/// xorshift64* (Vigna 2016).
-struct Random(u64);
+/// `from ..= to`, of numbers below 2^31.
+fn range(random: &mut Random, from: u64, to: u64) -> u64 {
+    from + u64::from(random.below((to - from + 1) as u32))
+}
 
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32
-    }
-
-    /// `from ..= to`.
-    fn range(&mut self, from: u64, to: u64) -> u64 {
-        from + self.next() % (to - from + 1)
-    }
-
-    fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
-        values[self.range(0, values.len() as u64 - 1) as usize]
-    }
+fn one_of<T: Copy>(random: &mut Random, values: &[T]) -> T {
+    values[random.below(values.len() as u32) as usize]
 }
 
 fn requests(random: &mut Random) -> Vec<Request> {
-    let count = random.range(1, 40);
-    let (longest_prompt, longest_output) = (random.range(1, 80), random.one_of(&[1, 5, 40, 200]));
-    let span = random.one_of(&[0, 50, 2_000, 100_000]);
+    let count = range(random, 1, 40);
+    let (longest_prompt, longest_output) = (range(random, 1, 80), one_of(random, &[1, 5, 40, 200]));
+    let span = one_of(random, &[0, 50, 2_000, 100_000]);
     let mut requests: Vec<Request> = (0..count)
         .map(|_| {
-            (random.range(0, span), random.range(1, longest_prompt) as u32, random.range(1, longest_output) as u32)
+            (range(random, 0, span), range(random, 1, longest_prompt) as u32, range(random, 1, longest_output) as u32)
         })
         .collect();
     requests.sort_by_key(|request| request.0);
@@ -41,29 +30,29 @@ fn requests(random: &mut Random) -> Vec<Request> {
 }
 
 fn settings(random: &mut Random, requests: &[Request]) -> Settings {
-    let block_tokens = random.one_of(&[1, 2, 3, 4, 7, 16, 64]);
+    let block_tokens = one_of(random, &[1, 2, 3, 4, 7, 16, 64]);
     let longest = requests.iter().map(|&(_, prompt, output)| u64::from(prompt + output)).max().unwrap_or(1);
-    let max_context = longest + random.range(0, 20) - random.range(0, longest / 2);
-    let (longest_promise, spare) = (random.one_of(&[0, 3, 50, 300]), random.one_of(&[1, 10, 100]));
-    let policy = match random.range(0, 9) {
+    let max_context = longest + range(random, 0, 20) - range(random, 0, longest / 2);
+    let (longest_promise, spare) = (one_of(random, &[0, 3, 50, 300]), one_of(random, &[1, 10, 100]));
+    let policy = match range(random, 0, 9) {
         0 => Policy::Contig,
         1 | 2 => Policy::Full,
         3..=5 => Policy::Incremental,
         _ => Policy::Percentile {
-            q_tokens: random.range(0, longest_promise) as u32,
-            exceed: random.one_of(&[Exceed::PreemptSelf, Exceed::PreemptYoungest, Exceed::Truncate]),
+            q_tokens: range(random, 0, longest_promise) as u32,
+            exceed: one_of(random, &[Exceed::PreemptSelf, Exceed::PreemptYoungest, Exceed::Truncate]),
         },
     };
     // From barely enough for the longest request to enough for several.
-    let pool = longest.div_ceil(block_tokens) + random.range(0, spare);
-    let pool = if random.range(0, 7) == 0 { PoolSize::Unlimited } else { PoolSize::Blocks(pool as u32) };
+    let pool = longest.div_ceil(block_tokens) + range(random, 0, spare);
+    let pool = if range(random, 0, 7) == 0 { PoolSize::Unlimited } else { PoolSize::Blocks(pool as u32) };
     let safety = match pool {
-        PoolSize::Blocks(blocks) => random.range(0, u64::from(blocks - 1).min(6)) as u32,
+        PoolSize::Blocks(blocks) => range(random, 0, u64::from(blocks - 1).min(6)) as u32,
         PoolSize::Unlimited => 0,
     };
-    let may_be_0 = |random: &mut Random, value| if random.range(0, 2) == 0 { 0 } else { value };
+    let may_be_0 = |random: &mut Random, value| if range(random, 0, 2) == 0 { 0 } else { value };
     let max_context = if policy == Policy::Contig { max_context.max(1) } else { may_be_0(random, max_context) };
-    let (cap, step_us) = (random.range(1, 6), random.one_of(&[1, 10, 1_000]));
+    let (cap, step_us) = (range(random, 1, 6), one_of(random, &[1, 10, 1_000]));
     Settings {
         block_tokens: block_tokens as u32,
         max_running: may_be_0(random, cap) as u32,
@@ -97,7 +86,7 @@ fn the_engine_counts_what_the_rules_count() {
     let seeds = if cfg!(debug_assertions) { 3_000 } else { 20_000 };
     let (mut preempted, mut truncated, mut rejected, mut exceeded) = (0, 0, 0, 0);
     for seed in 1..=seeds {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let requests = requests(&mut random);
         let settings = settings(&mut random, &requests);
         let replayed = replay(&requests, &settings);
@@ -118,7 +107,7 @@ fn the_engine_counts_what_the_rules_count() {
 #[test]
 fn the_audit_counts_the_same_and_finds_nothing() {
     for seed in 1..=if cfg!(debug_assertions) { 150 } else { 1_000 } {
-        let mut random = Random(seed << 20);
+        let mut random = Random::new(seed << 20);
         let requests = requests(&mut random);
         let settings = Settings { audit: true, ..settings(&mut random, &requests) };
         compare(&replay(&requests, &settings), &requests, &settings, seed);
@@ -143,7 +132,7 @@ fn a_run_can_be_repeated_in_the_same_memory() {
 fn a_wrong_setting_is_noticed() {
     let differs = |change: &dyn Fn(&mut Settings)| {
         (1..400).any(|seed| {
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             let requests = requests(&mut random);
             let right = settings(&mut random, &requests);
             let mut wrong = right;
