@@ -1,6 +1,6 @@
 //! The audit: after P2, P3 and P4 of every step, the pool against itself and against the replay's own integers.
 //!
-//! `Pool::validate` compares what memory shows of I1, I2, I4, I8 and I10. The other invariants are about moments between
+//! `Pool::validate` compares what memory shows of I1, I2, I4 and I8. The other invariants are about moments between
 //! calls or about refusals; a replay notices a breach of I3 or I13 as an answer that it must not get (`Failure::Answer`).
 
 use super::engine::Mirror;

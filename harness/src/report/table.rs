@@ -221,6 +221,6 @@ fn notes(out: &mut String, heading: &Heading<'_>, cases: &[Column<'_>]) {
         }
     }
     if heading.settings.audit {
-        note("audit: after each phase of every step counts, rows and promises agreed (I1, I2, I4, I8, I10).");
+        note("audit: after each phase of every step counts, rows and promises agreed (I1, I2, I4, I8).");
     }
 }
