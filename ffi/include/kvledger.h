@@ -238,7 +238,7 @@ typedef struct kvl_pool_snapshot {
   uint64_t frontier;
   uint64_t failed_epochs;
   uint64_t release_number;
-  uint32_t exact; /* 0: torn, each number was right at some moment of the call */
+  uint32_t exact; /* 1; or 0: torn, each number was right at some moment of the call */
 } kvl_pool_snapshot;
 
 typedef struct kvl_sequence_state {
@@ -275,7 +275,7 @@ typedef struct kvl_fault {
 kvl_status kvl_counts(const kvl_pool *pool, kvl_pool_counts *counts, kvl_refusal *refusal);
 kvl_status kvl_release_number(const kvl_pool *pool, uint64_t *number, kvl_refusal *refusal);
 kvl_status kvl_snapshot(const kvl_pool *pool, kvl_pool_snapshot *snapshot, kvl_refusal *refusal);
-/* 1 if its sums are right: A + R + S <= N and, if it is exact, A + E + F = N. Else 0. */
+/* 1 if A + R + S <= N and, if it is exact, the parts of A add up; else 0. What was read is checked, not the pool. */
 kvl_status kvl_snapshot_holds(const kvl_pool_snapshot *snapshot, uint32_t *holds, kvl_refusal *refusal);
 kvl_status kvl_sequence_snapshot(const kvl_pool *pool, kvl_sequence sequence, kvl_sequence_state *snapshot,
                                  kvl_refusal *refusal);

@@ -299,8 +299,8 @@ fn a_snapshot_says_whether_its_sums_are_right() {
     let snapshot: Snapshot = ok(|out| kvl_snapshot(Some(&pool), Some(out), None));
     let holds = |snapshot: &Snapshot| -> u32 { ok(|out| kvl_snapshot_holds(Some(snapshot), Some(out), None)) };
     assert_eq!((snapshot.exact, holds(&snapshot)), (1, 1));
-    assert_eq!(holds(&Snapshot { free: snapshot.free - 1, ..snapshot }), 0, "a block is nowhere");
-    assert_eq!(holds(&Snapshot { exact: 0, free: snapshot.free - 1, ..snapshot }), 1, "a torn one may say so");
+    assert_eq!(holds(&Snapshot { held: snapshot.held + 1, ..snapshot }), 0, "the parts of A do not add up");
+    assert_eq!(holds(&Snapshot { exact: 0, held: snapshot.held + 1, ..snapshot }), 1, "in a torn one they need not");
     assert_eq!(holds(&Snapshot { exact: 0, promised: BLOCKS + 1, ..snapshot }), 0, "never above N");
     assert_eq!(kvl_snapshot_holds(None, Some(&mut MaybeUninit::uninit()), None), INVALID);
 }
