@@ -216,6 +216,14 @@ impl<'m, T> Cells<'m, T> {
         unsafe { place.as_ref() }
     }
 
+    /// All cells, for a walk over them without a bound to check at each.
+    #[inline(always)]
+    pub(crate) fn all(&self) -> &'m [T] {
+        // SAFETY: `first` points at len cells that were constructed by the arena, live for 'm, and are only ever accessed
+        // through shared references.
+        unsafe { core::slice::from_raw_parts(self.first.as_ptr(), self.len) }
+    }
+
     /// The cells from `from` on, `len` of them, as a row of their own (clamped to what there is).
     #[inline(always)]
     pub(crate) fn part(&self, from: usize, len: usize) -> Cells<'m, T> {

@@ -83,10 +83,17 @@ impl<'m> Blocks<'m> {
         Word(self.words.at(id as usize).load(Acquire))
     }
 
-    /// Give a block its first holder. The caller has just claimed its free-list bit. False if it was not free.
+    /// The words of the `len` blocks from `start` on, to be walked beside the row that the ids go to.
     #[inline(always)]
-    pub(crate) fn take(&self, id: u32) -> bool {
-        self.alone(id, Word::take)
+    pub(crate) fn run(&self, start: u32, len: u32) -> &'m [AtomicU64] {
+        self.words.part(start as usize, len as usize).all()
+    }
+
+    /// Give the block of this word its first holder. The caller has just claimed its free-list bit. False if it was not
+    /// free.
+    #[inline(always)]
+    pub(crate) fn take_word(word: &AtomicU64) -> bool {
+        alone(word, Word::take)
     }
 
     /// The one holder of a private block gives it back; its free-list bit is set by the caller, after this.
@@ -144,17 +151,9 @@ impl<'m> Blocks<'m> {
         }
     }
 
-    /// A transition by who has the block alone.
     #[inline(always)]
     fn alone(&self, id: u32, transition: impl Fn(Word) -> Option<Word>) -> bool {
-        let cell = self.words.at(id as usize);
-        match transition(Word(cell.load(Relaxed))) {
-            Some(next) => {
-                cell.store(next.0, Release);
-                true
-            }
-            None => false,
-        }
+        alone(self.words.at(id as usize), transition)
     }
 
     /// A transition that others may try at the same time. Lock-free: a failure is another's transition.
@@ -168,5 +167,17 @@ impl<'m> Blocks<'m> {
             }
         }
         false
+    }
+}
+
+/// A transition by who has the block alone.
+#[inline(always)]
+fn alone(cell: &AtomicU64, transition: impl Fn(Word) -> Option<Word>) -> bool {
+    match transition(Word(cell.load(Relaxed))) {
+        Some(next) => {
+            cell.store(next.0, Release);
+            true
+        }
+        None => false,
     }
 }

@@ -49,12 +49,14 @@ pub(crate) use runs::Run;
 
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve};
+use crate::bits::bit_at;
 use crate::sync::{Plant, planted};
 use bitmap::Claim;
 use core::cmp::Ordering;
+use cursor::Position;
 use placement::Search;
 use summary::{Summary, SummaryLayout};
-use word::{WORD_BITS, WORD_SHIFT, lanes, lowest, mask_of, ones, word_of};
+use word::{WORD_BITS, lanes, lowest, mask_of, ones, word_of};
 
 /// Where a free list lies.
 #[derive(Clone, Copy)]
@@ -76,6 +78,9 @@ pub(crate) struct FreeList<'m> {
     /// N.
     blocks: u32,
 }
+
+/// Words that are looked into for a single block before the search is made in earnest.
+const SCRAP_LOOKS: u32 = 4;
 
 /// The places of the advisory summaries in a zone's line; the map's own has place 0.
 const LANE_PLACE: usize = 1;
@@ -133,7 +138,28 @@ impl<'m> FreeList<'m> {
             return None;
         }
         let taken = self.claim(word, |seen| lowest(seen & mask, 1));
-        (taken != 0).then(|| ((word << WORD_SHIFT) as u32) + taken.trailing_zeros())
+        if taken != 0 {
+            return Some(bit_at(word, taken.trailing_zeros()));
+        }
+        // Nowhere is room for a sequence to grow into: any block does, without looking for a good one.
+        if self.lane.is_bare() && self.full.is_bare() { self.take_scrap(cursor) } else { None }
+    }
+
+    /// Any one block, if the summary shows it soon.
+    fn take_scrap(&self, cursor: &Cursor) -> Option<u32> {
+        let position = cursor.load();
+        let mut from = position.word as usize;
+        for _ in 0..SCRAP_LOOKS {
+            let word = self.map.next(from)?;
+            let taken = self.claim(word, |seen| lowest(seen, 1));
+            if taken != 0 {
+                cursor.store(Position { word: word as u32, ..position });
+                return Some(bit_at(word, taken.trailing_zeros()));
+            }
+            self.map.tidy(word);
+            from = word + 1;
+        }
+        None
     }
 
     /// Give back the blocks of a word. Returns those that were free already or are no blocks of this list: they are

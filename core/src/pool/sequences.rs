@@ -194,8 +194,8 @@ impl Pool<'_> {
         mut gather: Gather<P>,
     ) -> u32 {
         let mut lost = 0;
-        for index in 0..held as usize {
-            let id = row.at(index).load(Relaxed);
+        for entry in row.part(0, held as usize).all() {
+            let id = entry.load(Relaxed);
             if self.blocks.exists(id) && leave(id) {
                 gather.push(id);
             } else {
@@ -211,10 +211,7 @@ impl Pool<'_> {
     fn clear_row(&self, driver: &Driver<'_>, held: u32) {
         let number = self.table.row_number(driver.slot, driver.record.turn());
         if self.row_is_free(number) {
-            let row = self.table.row(number);
-            for index in 0..held as usize {
-                row.at(index).store(0, Relaxed);
-            }
+            self.table.row(number).part(0, held as usize).all().iter().for_each(|entry| entry.store(0, Relaxed));
         }
         driver.record.touch_row();
     }

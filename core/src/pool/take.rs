@@ -2,6 +2,7 @@
 
 use super::{Counter, Pool};
 use crate::answer::{Place, Refusal};
+use crate::blocks::Blocks;
 use crate::freelist::{Hint, Run};
 use crate::ledger::Into;
 use crate::sequence::{Driver, Extent};
@@ -31,12 +32,14 @@ impl Pool<'_> {
         let (mut looks, mut returns) = (0, 0);
         while extent.held < end {
             let found = self.free.take(end - extent.held, hint, &cursor, &mut |run: Run| {
-                for id in run.start..run.end() {
-                    if self.blocks.take(id) {
-                        row.at(extent.held as usize).store(id, Relaxed);
-                        extent.held += 1;
-                    } else {
+                let entries = row.part(extent.held as usize, run.len as usize).all();
+                let mut entries = entries.iter();
+                for (id, word) in (run.start..).zip(self.blocks.run(run.start, run.len)) {
+                    if !Blocks::take_word(word) {
                         self.quarantine_found(id);
+                    } else if let Some(entry) = entries.next() {
+                        entry.store(id, Relaxed);
+                        extent.held += 1;
                     }
                 }
             });
