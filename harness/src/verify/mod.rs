@@ -4,7 +4,7 @@
 //! 1. [`run`] hands out episodes; episode i has seed + i, which decides its pool and its operations.
 //! 2. Each goes through the comparison. A panic of the pool (a debug assertion) is a difference like any other.
 //! 3. After the first difference no new episode is begun; those under way end. The one with the lowest number is the
-//!    result, so that threads make no difference, and [`shorten`] leaves out of it what does not matter.
+//!    result, so that threads make no difference, and `shorten` leaves out of it what does not matter.
 //! 4. Otherwise the operations that were done are counted against those that were asked for.
 
 mod answers;
@@ -53,48 +53,71 @@ pub fn run<C>(settings: Settings, compare: C, progress: impl Fn(u64) + Sync) -> 
 where
     C: Fn(&PoolConfig, &[Operation]) -> Result<Tally, Difference> + Sync,
 {
-    let episodes = settings.operations.div_ceil(EPISODE);
-    let (next, failed, done) = (AtomicU64::new(0), AtomicU64::new(NONE), AtomicU64::new(0));
-    let work = || {
-        let mut verified = Verified::default();
-        while failed.load(Ordering::Relaxed) == NONE {
-            let episode = next.fetch_add(1, Ordering::Relaxed);
-            if episode >= episodes {
-                break;
-            }
-            let count = (settings.operations - episode * EPISODE).min(EPISODE);
-            let seed = settings.seed.wrapping_add(episode);
-            let Ok(tally) = attempt(&compare, &configuration(seed), &operations(seed, count as usize)) else {
-                failed.fetch_min(episode, Ordering::Relaxed);
-                break;
-            };
-            verified.tally.add(&tally);
-            verified.operations += count;
-            progress(done.fetch_add(count, Ordering::Relaxed) + count);
-        }
-        verified
-    };
+    let round = Round { settings, next: AtomicU64::new(0), failed: AtomicU64::new(NONE), done: AtomicU64::new(0) };
     let mut all = Verified::default();
     let mut has_died = false;
     thread::scope(|scope| {
+        let work = || round.work(&compare, &progress);
         let workers: Vec<_> = (0..settings.threads.max(1)).map(|_| scope.spawn(work)).collect();
         for worker in workers {
             match worker.join() {
-                Ok(part) => {
-                    all.operations += part.operations;
-                    all.tally.add(&part.tally);
-                }
+                Ok(part) => all.add(&part),
                 Err(_) => has_died = true,
             }
         }
     });
-    match failed.into_inner() {
+    match round.failed.into_inner() {
         NONE if has_died => Err(Failure::Died),
         NONE if all.operations != settings.operations => {
             Err(Failure::Miscounted { asked: settings.operations, done: all.operations })
         }
         NONE => Ok(all),
         episode => Err(Failure::Differs(Box::new(shorten::shorten(&compare, settings.seed.wrapping_add(episode))))),
+    }
+}
+
+impl Verified {
+    /// Both together.
+    fn add(&mut self, part: &Verified) {
+        self.operations += part.operations;
+        self.tally.add(&part.tally);
+    }
+}
+
+/// What the threads of a run share.
+struct Round {
+    settings: Settings,
+    /// The next episode.
+    next: AtomicU64,
+    /// The lowest episode that failed.
+    failed: AtomicU64,
+    /// Operations done.
+    done: AtomicU64,
+}
+
+impl Round {
+    /// Episodes, until there are no more or one has failed. What has been shown by them.
+    fn work<C>(&self, compare: &C, progress: &impl Fn(u64)) -> Verified
+    where
+        C: Fn(&PoolConfig, &[Operation]) -> Result<Tally, Difference>,
+    {
+        let mut shown = Verified::default();
+        while self.failed.load(Ordering::Relaxed) == NONE {
+            let episode = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(left) =
+                self.settings.operations.checked_sub(episode.saturating_mul(EPISODE)).filter(|&left| left > 0)
+            else {
+                break;
+            };
+            let count = left.min(EPISODE);
+            let seed = self.settings.seed.wrapping_add(episode);
+            match attempt(compare, &configuration(seed), &operations(seed, count as usize)) {
+                Ok(tally) => shown.add(&Verified { operations: count, tally }),
+                Err(_) => _ = self.failed.fetch_min(episode, Ordering::Relaxed),
+            }
+            progress(self.done.fetch_add(count, Ordering::Relaxed) + count);
+        }
+        shown
     }
 }
 
