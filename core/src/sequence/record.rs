@@ -285,7 +285,14 @@ impl<'m> Sequences<'m> {
     /// Say that a batch is going to drive this sequence: a plain store, and nothing if the handle is late.
     #[inline(always)]
     pub(crate) fn mark(&self, sequence: Sequence) -> Option<&'m Record> {
-        let record = self.find(sequence).ok()?;
+        if sequence.pool != self.pool || sequence.slot >= self.count {
+            return None;
+        }
+        let record = self.record(sequence.slot);
+        let word = record.word.load(Acquire);
+        if word >> GENERATION_SHIFT != sequence.generation || word & STATE_MASK == State::Vacant as u64 {
+            return None;
+        }
         record.mark.store(sequence.generation, Relaxed);
         Some(record)
     }
