@@ -229,7 +229,8 @@ impl<'m, T> Cells<'m, T> {
     pub(crate) fn part(&self, from: usize, len: usize) -> Cells<'m, T> {
         debug_assert!(from < self.len && len >= 1 && len <= self.len - from);
         let from = if from < self.len { from } else { self.len - 1 };
-        let len = len.clamp(1, self.len - from);
+        // Not `clamp`, which panics when its bounds cross: that they do not (from < len) is for the reader to see.
+        let len = len.max(1).min(self.len - from);
         // SAFETY: from < len of the whole row, and the part ends inside it.
         let first = unsafe { self.first.add(from) };
         Cells { first, len, memory: PhantomData }
