@@ -30,6 +30,7 @@ pub struct FreeBlocks<'m> {
 }
 
 /// Where one user of a [`FreeBlocks`] looked last. Any cursor goes with any list; one for each thread is best.
+#[repr(transparent)]
 #[derive(Debug, Default)]
 pub struct FreeCursor {
     cell: AtomicU64,
