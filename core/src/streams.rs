@@ -91,7 +91,8 @@ impl<'m> Streams<'m> {
 
     /// The streams of `set` that exist, or `INVALID`.
     pub(crate) fn known(&self, set: StreamSet) -> Result<StreamSet, Refusal> {
-        let all = u64::MAX >> (64 - self.count.clamp(1, 64)); // constant bounds: no panic path
+        // The bounds of this `clamp` are constants that do not cross, so it has no panic path.
+        let all = u64::MAX >> (64 - self.count.clamp(1, 64));
         match set.0 & all {
             0 => Err(Refusal::invalid(Argument::Stream)),
             known => Ok(StreamSet(known)),

@@ -1,4 +1,5 @@
-//! Telemetry: what the pool says about itself. None of these changes anything.
+//! Telemetry: what the pool says about itself. None of these changes what is counted; `snapshot` computes the frontier
+//! anew, and the pool remembers it.
 
 use super::{Counter, Pool};
 use crate::answer::Refusal;

@@ -106,7 +106,7 @@ impl Pool<'_> {
     fn let_go(&self, driver: &Driver<'_>, balance: u32) -> (Released, u32) {
         let record = driver.record;
         let credit = record.shared();
-        let group = record.group().unwrap_or(Group(0));
+        let group = self.group_of(driver);
         if planted(Plant::WordBeforeBits) {
             self.release(group, record.extent().held, balance);
         }
