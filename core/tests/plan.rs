@@ -74,6 +74,29 @@ fn ten_tokens_after_seventeen_are_one_block_of_eight() {
     assert_eq!(paged::growth_blocks(16, 0, 8), Ok(0));
 }
 
+/// The window formula, and that it is enough: a sequence that grows by a chunk at a time, whose blocks are freed as soon
+/// as neither a step in flight nor the next one can look at them, never holds more.
+#[test]
+fn a_window_holds_what_steps_in_flight_can_still_see() {
+    assert_eq!(paged::window_blocks(1, 0, 1, 16), Ok(2));
+    assert_eq!(paged::window_blocks(4_096, 1, 1, 16), Ok(258));
+    assert_eq!(paged::window_blocks(1_024, 1, 2_048, 16), Ok(321));
+    for (window, in_flight, chunk, block) in [(1, 0, 1, 1), (5, 0, 1, 4), (8, 1, 3, 4), (16, 2, 5, 8), (7, 3, 1, 16)] {
+        let (mut most, mut steps) = (0, 0u64);
+        while steps < 200 {
+            // The step being prepared writes up to `end`; the oldest one in flight began `in_flight` chunks earlier.
+            let end = (steps + 1) * chunk;
+            let oldest_query = (steps * chunk).saturating_sub(in_flight * chunk);
+            let first = (oldest_query + 1).saturating_sub(window);
+            most = most.max(end.div_ceil(block) - first / block);
+            steps += 1;
+        }
+        let bound = paged::window_blocks(window as u32, in_flight as u32, chunk as u32, block as u32).unwrap();
+        assert!(most <= bound, "{window} {in_flight} {chunk} {block}: {most} > {bound}");
+        assert!(most + 2 > bound, "{window} {in_flight} {chunk} {block}: {bound} is far above {most}");
+    }
+}
+
 #[test]
 fn contiguous_regions_of_100_slots_waste_235_of_300() {
     let lengths = [20, 35, 10];

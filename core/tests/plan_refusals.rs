@@ -91,6 +91,8 @@ fn blocks_of_no_tokens_are_refused() {
     assert_eq!(paged::blocks_for(1, 0), invalid(Argument::BlockTokens));
     assert_eq!(paged::growth_blocks(1, 1, 0), invalid(Argument::BlockTokens));
     assert_eq!(paged::paged_slots(&[1], 0), invalid(Argument::BlockTokens));
+    assert_eq!(paged::window_blocks(1, 1, 1, 0), invalid(Argument::BlockTokens));
+    assert_eq!(paged::window_blocks(0, 1, 1, 16), invalid(Argument::Tokens));
     assert_eq!(paged::slack(&[1], 0), invalid(Argument::BlockTokens));
     assert_eq!(paged::group_blocks(1, 1, 1, 0), invalid(Argument::BlockTokens));
     assert_eq!(paged::group_requests(1, 1, 1, 0), invalid(Argument::BlockTokens));
@@ -99,6 +101,8 @@ fn blocks_of_no_tokens_are_refused() {
 #[test]
 fn paged_sums_at_the_edge_of_64_bits() {
     assert_eq!(paged::blocks_for(u64::MAX, 1), Ok(u64::MAX));
+    assert_eq!(paged::window_blocks(1, u32::MAX, u32::MAX, 1), Ok((1 << 32) * u64::from(u32::MAX) + 1));
+    assert_eq!(paged::window_blocks(u32::MAX, u32::MAX, u32::MAX, 1), Ok(u64::MAX));
     assert_eq!(paged::blocks_for(u64::MAX, 16), Ok(1 << 60));
     assert_eq!(paged::growth_blocks(u64::MAX - 1, 1, 1), Ok(1));
     assert_eq!(paged::growth_blocks(u64::MAX, 1, 1), invalid(Argument::Overflow));

@@ -23,6 +23,30 @@ pub const fn growth_blocks(tokens: u64, more_tokens: u64, block_tokens: u32) -> 
     Ok(then.saturating_sub(now))
 }
 
+/// Most blocks that a sequence holds in layers that look back `window_tokens` at most, W: ⌈(W − 1 + (d + 1) · chunk)/B⌉ + 1.
+/// d = `steps_in_flight`, its own steps in flight when a step is prepared; `step_tokens` is the most that a step adds to
+/// it, the chunk, speculation included. The last term is for a window that begins in the middle of a block. A sequence
+/// that is shorter holds [`blocks_for`] its tokens, which is then the smaller of the two.
+///
+/// `INVALID(BlockTokens)` if `block_tokens` is 0, `INVALID(Tokens)` if the window is 0. The answer always fits: with the
+/// largest arguments it is 2^64 − 1.
+pub const fn window_blocks(
+    window_tokens: u32,
+    steps_in_flight: u32,
+    step_tokens: u32,
+    block_tokens: u32,
+) -> Result<u64, Refusal> {
+    if block_tokens == 0 {
+        return Err(Refusal::invalid(Argument::BlockTokens));
+    }
+    let Some(before) = window_tokens.checked_sub(1) else {
+        return Err(Refusal::invalid(Argument::Tokens));
+    };
+    let steps = attempt!(product(steps_in_flight as u64 + 1, step_tokens as u64));
+    let whole = attempt!(blocks_for(attempt!(sum(before as u64, steps)), block_tokens));
+    sum(whole, 1)
+}
+
 /// Token slots that the blocks of sequences with these lengths have, shared blocks counted for each.
 ///
 /// `INVALID(BlockTokens)` if `block_tokens` is 0, `INVALID(Overflow)` if the sum does not fit in 64 bits. Cost: one

@@ -71,6 +71,10 @@ kvl_status kvl_ratio_to_f64(const kvl_ratio *ratio, double *value, kvl_refusal *
 kvl_status kvl_blocks_for(uint64_t tokens, uint32_t block_tokens, uint64_t *blocks, kvl_refusal *refusal);
 kvl_status kvl_growth_blocks(uint64_t tokens, uint64_t more_tokens, uint32_t block_tokens, uint64_t *blocks,
                              kvl_refusal *refusal);
+/* Most blocks that a sequence holds in layers that look back `window_tokens` at most, with so many of its own steps in
+ * flight while a step of at most `step_tokens` is prepared. */
+kvl_status kvl_window_blocks(uint32_t window_tokens, uint32_t steps_in_flight, uint32_t step_tokens,
+                             uint32_t block_tokens, uint64_t *blocks, kvl_refusal *refusal);
 kvl_status kvl_paged_slots(const uint32_t *lengths, size_t count, uint32_t block_tokens, uint64_t *slots,
                            kvl_refusal *refusal);
 /* Of the allocated slots, those without a token. */

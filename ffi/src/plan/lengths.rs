@@ -33,6 +33,19 @@ pub extern "C" fn kvl_growth_blocks(
     fill(blocks, refusal, || paged::growth_blocks(tokens, more_tokens, block_tokens))
 }
 
+/// `paged::window_blocks`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_window_blocks(
+    window_tokens: u32,
+    steps_in_flight: u32,
+    step_tokens: u32,
+    block_tokens: u32,
+    blocks: Out<'_, u64>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(blocks, refusal, || paged::window_blocks(window_tokens, steps_in_flight, step_tokens, block_tokens))
+}
+
 /// `paged::paged_slots`.
 ///
 /// # Safety
