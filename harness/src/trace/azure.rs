@@ -1,10 +1,11 @@
-//! N2, Azure CSV: `TIMESTAMP`, `ContextTokens`, `GeneratedTokens`. Times are dates with up to seven decimals (100 ns);
-//! the first row is time zero.
+//! N2, Azure CSV: `TIMESTAMP`, `ContextTokens`, `GeneratedTokens`. Times are dates with up to seven decimals (100 ns) and,
+//! since 2024, the offset of their zone; the first row is time zero.
 
 use super::csv;
 use super::error::TraceError;
 use super::field::{ARRIVAL_US_MAX, Field};
-use super::normalise::Rows;
+use super::lines::Lines;
+use super::rows::{Row, Rows};
 
 /// What the header must have.
 pub const COLUMNS: [&str; 3] = ["TIMESTAMP", "ContextTokens", "GeneratedTokens"];
@@ -14,14 +15,15 @@ const TICKS_A_MICROSECOND: i64 = 10;
 const SECONDS_A_DAY: i64 = 86_400;
 
 /// Reads one file. `zero` is the first row's time, and stays it for the files after the first.
-pub fn read(file: &str, text: &str, zero: &mut Option<i64>, rows: &mut Rows) -> Result<(), TraceError> {
-    csv::rows(file, text, |row| {
+pub fn read(lines: Lines, zero: &mut Option<i64>, rows: &mut Rows) -> Result<(), TraceError> {
+    csv::rows(lines, |row| {
         let time = row.field("TIMESTAMP")?;
         let ticks =
             ticks(time.text).ok_or_else(|| time.refuse("give a date and a time as in 2023-11-16 18:17:03.9799600"))?;
         let since = ticks - *zero.get_or_insert(ticks);
         let arrival_us = arrival_us(&time, since)?;
-        rows.push(arrival_us, row.field("ContextTokens")?.tokens()?, row.field("GeneratedTokens")?.tokens()?, 0, &[]);
+        let (prompt, output) = (row.field("ContextTokens")?.tokens()?, row.field("GeneratedTokens")?.tokens()?);
+        rows.add(row.place(), Row::new(arrival_us, prompt, output), &[]);
         Ok(())
     })
 }
@@ -34,19 +36,39 @@ fn arrival_us(time: &Field<'_>, since: i64) -> Result<u64, TraceError> {
     if us <= ARRIVAL_US_MAX { Ok(us) } else { Err(time.refuse("give times within 285 years of the first row")) }
 }
 
-/// 100 ns since 1970-01-01 00:00:00.
+/// 100 ns since 1970-01-01 00:00:00 UTC. A time without an offset is taken as UTC: only differences matter, but a trace
+/// may have both.
 fn ticks(text: &str) -> Option<i64> {
-    let text = text.trim_end_matches('Z').trim_end_matches("+00:00");
     let (date, time) = text.split_once([' ', 'T'])?;
     let [year, month, day] = numbers(date, '-')?;
-    let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let (time, offset) = match time.find(['+', '-', 'Z']) {
+        Some(at) => (&time[..at], offset_seconds(&time[at..])?),
+        None => (time, 0),
+    };
+    let (clock, fraction) = time.trim_end().split_once('.').unwrap_or((time.trim_end(), "0"));
     let [hour, minute, second] = numbers(clock, ':')?;
     let in_range = (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
     if !in_range || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
-    let seconds = days(year, month, day) * SECONDS_A_DAY + hour * 3600 + minute * 60 + second;
+    let seconds = days(year, month, day) * SECONDS_A_DAY + hour * 3600 + minute * 60 + second - offset;
     Some(seconds * TICKS_A_SECOND + fraction_ticks(fraction)?)
+}
+
+/// Seconds by which a zone is ahead of UTC: `Z`, `+02:00`, `+0200`, `+02`.
+fn offset_seconds(text: &str) -> Option<i64> {
+    if text == "Z" {
+        return Some(0);
+    }
+    let digits: Vec<i64> =
+        text.get(1..)?.bytes().filter(|&byte| byte != b':').map(|byte| i64::from(byte) - 48).collect();
+    let seconds = match digits[..] {
+        [a, b] => (10 * a + b) * 3600,
+        [a, b, c, d] if c < 6 => (10 * a + b) * 3600 + (10 * c + d) * 60,
+        _ => return None,
+    };
+    let valid = digits.iter().all(|digit| (0..=9).contains(digit)) && seconds < SECONDS_A_DAY;
+    valid.then_some(if text.starts_with('-') { -seconds } else { seconds })
 }
 
 fn numbers(text: &str, separator: char) -> Option<[i64; 3]> {
@@ -78,6 +100,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::source::Source;
     use super::*;
 
     #[test]
@@ -96,7 +119,25 @@ mod tests {
         assert_eq!(ticks("1970-01-01 00:00:00.98"), Some(9_800_000));
         assert_eq!(ticks("1970-01-01T00:00:00.123456+00:00"), Some(1_234_560));
         assert_eq!(ticks("1970-01-01 00:01:00"), Some(60 * TICKS_A_SECOND));
+        for same in [
+            "1970-01-01 00:00:10",
+            "1970-01-01 00:00:10Z",
+            "1970-01-01 00:00:10.0+00:00",
+            "1970-01-01 02:00:10+02:00",
+            "1970-01-01 02:00:10.000000+0200",
+            "1970-01-01T02:00:10 +02",
+            "1970-01-01 00:30:10.0000000009+00:30",
+            "1970-01-02 00:00:10+24:00",
+        ] {
+            let want = (!same.contains("+24")).then_some(10 * TICKS_A_SECOND);
+            assert_eq!(ticks(same), want, "{same}");
+        }
+        assert_eq!(ticks("1970-01-01 18:30:00-05:30"), Some(SECONDS_A_DAY * TICKS_A_SECOND));
         for bad in [
+            "1970-01-01 00:00:00+2",
+            "1970-01-01 00:00:00+02:60",
+            "1970-01-01 00:00:00+02:0x",
+            "1970-01-01 00:00:00 UTC",
             "",
             "1970-01-01",
             "1970-13-01 00:00:00",
@@ -116,9 +157,10 @@ mod tests {
         let text = "TIMESTAMP,ContextTokens,GeneratedTokens\r\n\
                     2023-11-16 18:17:03.9799600,4808,10\r\n2023-11-16 18:17:04.0319699,3180,8\r\n";
         let (mut rows, mut zero) = (Rows::default(), None);
-        read("a.csv", text, &mut zero, &mut rows).expect("rows");
+        let lines = |name, text| Source::of_text(name, text).expect("a text").lines();
+        read(lines("a.csv", text), &mut zero, &mut rows).expect("rows");
         let early = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799599,1,1\n";
-        let message = read("b.csv", early, &mut zero, &mut Rows::default()).expect_err("early").to_string();
+        let message = read(lines("b.csv", early), &mut zero, &mut Rows::default()).expect_err("early").to_string();
         assert!(message.starts_with("b.csv, line 2: field `TIMESTAMP`: found `2023"), "{message}");
         let trace = rows.into_trace("a.csv", crate::trace::Format::Azure, 1, Default::default()).expect("a trace");
         assert_eq!(trace.requests.iter().map(|r| r.arrival_us).collect::<Vec<_>>(), [0, 52_009]);

@@ -3,6 +3,7 @@
 
 use super::error::{Place, TraceError, excerpt};
 use super::field::Field;
+use super::lines::Lines;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -37,38 +38,44 @@ impl<'a> Object<'a> {
         }
     }
 
+    /// Where it stands.
+    pub fn place(&self) -> Place<'a> {
+        self.place
+    }
+
     /// The value under `name`, if there is one and it is not null.
-    pub fn optional(&self, name: &'a str) -> Option<Field<'a>> {
+    pub fn optional(&self, name: &'static str) -> Option<Field<'a>> {
         let text = self.values.get(name)?.get();
         (text != "null").then_some(Field { place: self.place, name, text })
     }
 
     /// The value under `name`.
-    pub fn field(&self, name: &'a str) -> Result<Field<'a>, TraceError> {
+    pub fn field(&self, name: &'static str) -> Result<Field<'a>, TraceError> {
         self.optional(name)
             .ok_or_else(|| TraceError::new(self.place, format!("there is no `{name}`"), "give it in every line"))
     }
 }
 
-/// Calls `each` with every line of `text` that is not blank, in order.
+/// Calls `each` with every line that is not blank, in order.
 pub fn objects(
-    file: &str,
-    text: &str,
+    mut lines: Lines,
     mut each: impl FnMut(&Object<'_>) -> Result<(), TraceError>,
 ) -> Result<(), TraceError> {
-    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        each(&Object::parse(Place { file, line: index + 1 }, line)?)?;
+    let file = lines.name().to_string();
+    while let Some((line, text)) = lines.next()? {
+        each(&Object::parse(Place { file: &file, line }, text)?)?;
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::source::Source;
     use super::*;
 
     fn only(line: &str) -> Result<u64, TraceError> {
         let mut found = 0;
-        objects("t.jsonl", line, |object| {
+        objects(Source::of_text("t.jsonl", line)?.lines(), |object| {
             found += object.field("n")?.whole(10)?;
             Ok(())
         })?;

@@ -2,7 +2,8 @@
 
 use super::csv;
 use super::error::TraceError;
-use super::normalise::Rows;
+use super::lines::Lines;
+use super::rows::{Row, Rows};
 
 /// What the header must have.
 pub const COLUMNS: [&str; 2] = ["num_prefill_tokens", "num_decode_tokens"];
@@ -10,16 +11,11 @@ pub const COLUMNS: [&str; 2] = ["num_prefill_tokens", "num_decode_tokens"];
 const INTERVAL_US: u64 = 100_000;
 
 /// Reads one file.
-pub fn read(file: &str, text: &str, rows: &mut Rows) -> Result<(), TraceError> {
-    csv::rows(file, text, |row| {
+pub fn read(lines: Lines, rows: &mut Rows) -> Result<(), TraceError> {
+    csv::rows(lines, |row| {
         let arrival_us = rows.count() as u64 * INTERVAL_US;
-        rows.push(
-            arrival_us,
-            row.field("num_prefill_tokens")?.tokens()?,
-            row.field("num_decode_tokens")?.tokens()?,
-            0,
-            &[],
-        );
+        let (prompt, output) = (row.field("num_prefill_tokens")?.tokens()?, row.field("num_decode_tokens")?.tokens()?);
+        rows.add(row.place(), Row::new(arrival_us, prompt, output), &[]);
         Ok(())
     })
 }

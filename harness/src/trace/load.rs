@@ -2,132 +2,205 @@
 
 use super::error::{TraceError, excerpt};
 use super::format::{Format, KNOWN};
-use super::normalise::{Normalise, Rows};
-use super::{Trace, azure, generic, lengths, mooncake, servegen, tokens, weka};
+use super::normalise::Normalise;
+use super::origin::{IdTokensFrom, Origin};
+use super::rows::Rows;
+use super::source::Source;
+use super::{Trace, azure, bailian, burstgpt, generic, lengths, mooncake, servegen, tokens, weka};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file that has been read.
-struct Source {
-    name: String,
-    text: String,
+/// How paths are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Loading {
+    /// The format, if it is named; otherwise it is found.
+    pub format: Option<Format>,
+    /// How many tokens an id covers, if neither the format nor the file says so.
+    pub id_tokens: Option<u32>,
+    /// What is made of the rows.
+    pub normalise: Normalise,
 }
 
-/// Reads `paths` as one trace: files of one format, one after another, or folders of agent sessions. `id_tokens` is how
-/// many tokens an id covers where the format does not fix it. Errors: a file that is missing, is not text, is empty, is of
-/// no known format or of another one than the first, or has a row that cannot be read.
+/// What a Git LFS pointer, which stands where a large file should be, begins with.
+const LFS_POINTER: &str = "version https://git-lfs";
+
+/// [`load_with`], the format found by itself.
 pub fn load(paths: &[PathBuf], id_tokens: Option<u32>, normalise: Normalise) -> Result<Trace, TraceError> {
-    let mut sources = Vec::new();
+    load_with(paths, &Loading { format: None, id_tokens, normalise })
+}
+
+/// Reads `paths` as one trace: files of one format, one after another, packed with gzip or not, `-` for standard input, or
+/// folders of agent sessions. Errors: a file that is missing, is not text, is empty, is cut off, is of no known format or of
+/// another one than the first, or has a row that cannot be read.
+pub fn load_with(paths: &[PathBuf], loading: &Loading) -> Result<Trace, TraceError> {
+    let mut files = Vec::new();
     for path in paths {
-        if path.is_dir() { read_folder(path, &mut sources)? } else { sources.push(read_file(path)?) }
+        if path.is_dir() { list_folder(path, &mut files)? } else { files.push(path.clone()) }
     }
     let name = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
-    collect(&name, sources, id_tokens, normalise)
+    let Some(first) = files.first() else {
+        return Err(TraceError::new("no file", "nothing to read", "give at least one"));
+    };
+    let mut collector = Collector::new(Source::open(first)?, loading)?;
+    if collector.format == Format::Weka {
+        // N5: the number of a session is its place among the file names.
+        files.sort_by(|a, b| file_name(a).cmp(file_name(b)));
+    }
+    for file in &files {
+        collector.open(file)?;
+    }
+    collector.into_trace(&name)
 }
 
 /// Reads a text as if it were a file named `name`.
 pub fn load_text(name: &str, text: &str, id_tokens: Option<u32>, normalise: Normalise) -> Result<Trace, TraceError> {
-    collect(name, vec![Source { name: name.to_string(), text: text.to_string() }], id_tokens, normalise)
+    let loading = Loading { format: None, id_tokens, normalise };
+    let mut collector = Collector::new(Source::of_text(name, text)?, &loading)?;
+    collector.open(Path::new(name))?;
+    collector.into_trace(name)
 }
 
-fn collect(
-    name: &str,
-    mut sources: Vec<Source>,
-    id_tokens: Option<u32>,
-    normalise: Normalise,
-) -> Result<Trace, TraceError> {
-    let format = common_format(&sources)?;
-    if format == Format::Weka {
-        // N5: the number of a session is its place among the file names.
-        sources.sort_by(|a, b| file_name(&a.name).cmp(file_name(&b.name)));
+/// Files of one format, becoming a trace.
+struct Collector<'a> {
+    loading: &'a Loading,
+    format: Format,
+    /// The first file, which had to be opened to see the format. Standard input cannot be opened twice.
+    opened: Option<Source>,
+    rows: Rows,
+    origin: Origin,
+    azure_zero: Option<i64>,
+    sessions: u64,
+}
+
+impl<'a> Collector<'a> {
+    fn new(first: Source, loading: &'a Loading) -> Result<Collector<'a>, TraceError> {
+        let format = format_of(&first, loading)?;
+        let origin = Origin { format_named: loading.format.is_some(), ..Origin::default() };
+        Ok(Collector {
+            loading,
+            format,
+            opened: Some(first),
+            rows: Rows::default(),
+            origin,
+            azure_zero: None,
+            sessions: 0,
+        })
     }
-    let (mut rows, mut zero) = (Rows::default(), None);
-    for (number, source) in sources.iter().enumerate() {
-        let (file, text) = (source.name.as_str(), source.text.as_str());
-        match format {
-            Format::Mooncake => mooncake::read(file, text, &mut rows)?,
-            Format::Azure => azure::read(file, text, &mut zero, &mut rows)?,
-            Format::Lengths => lengths::read(file, text, &mut rows)?,
-            Format::Tokens => tokens::read(file, text, &mut rows)?,
-            Format::Weka => weka::read(file, text, number as u64, &mut rows)?,
-            Format::ServeGen => servegen::read(file, text, &mut rows)?,
-            Format::GenericCsv => generic::read_csv(file, text, &mut rows)?,
-            Format::GenericJsonl => generic::read_jsonl(file, text, &mut rows)?,
+
+    fn open(&mut self, path: &Path) -> Result<(), TraceError> {
+        let is_first = |first: &mut Source| first.is_at(path);
+        let source = match self.opened.take_if(is_first) {
+            Some(first) => first,
+            None => {
+                let source = Source::open(path)?;
+                let format = format_of(&source, self.loading)?;
+                if format != self.format {
+                    let clash = format!("the format is {format}, that of the first file is {}", self.format);
+                    return Err(TraceError::new(source.name(), clash, "give files of one format"));
+                }
+                source
+            }
+        };
+        self.read(source)
+    }
+
+    fn read(&mut self, source: Source) -> Result<(), TraceError> {
+        self.origin.files += 1;
+        self.origin.gzip_files += usize::from(source.is_gzip());
+        let rows = &mut self.rows;
+        match self.format {
+            Format::Mooncake => mooncake::read(source.lines(), rows),
+            Format::Bailian => bailian::read(source.lines(), rows),
+            Format::Azure => azure::read(source.lines(), &mut self.azure_zero, rows),
+            Format::BurstGpt => burstgpt::read(source.lines(), rows),
+            Format::Lengths => lengths::read(source.lines(), rows),
+            Format::Tokens => tokens::read(source.lines(), rows),
+            Format::Weka => {
+                self.sessions = weka::read(source, self.sessions, self.loading.id_tokens, rows)?;
+                Ok(())
+            }
+            Format::ServeGen => servegen::read(source.lines(), rows),
+            Format::GenericCsv => generic::read_csv(source.lines(), rows),
+            Format::GenericJsonl => generic::read_jsonl(source.lines(), rows),
         }
     }
-    rows.into_trace(name, format, tokens_of_an_id(format, id_tokens), normalise)
-}
 
-fn tokens_of_an_id(format: Format, chosen: Option<u32>) -> u32 {
-    match format {
-        Format::Mooncake => chosen.unwrap_or(mooncake::ID_TOKENS),
-        Format::GenericCsv | Format::GenericJsonl => chosen.unwrap_or(generic::ID_TOKENS),
-        Format::Weka => weka::ID_TOKENS,
-        Format::Tokens => tokens::ID_TOKENS,
-        Format::Azure | Format::Lengths | Format::ServeGen => 1,
+    fn into_trace(self, name: &str) -> Result<Trace, TraceError> {
+        let (id_tokens, id_tokens_from) = self.tokens_of_an_id(name)?;
+        let origin = Origin { id_tokens_from, ..self.origin };
+        self.rows.finish(name, self.format, id_tokens, origin, self.loading.normalise)
     }
-}
 
-/// The part of a path after the last separator.
-fn file_name(path: &str) -> &str {
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
-}
-
-fn common_format(sources: &[Source]) -> Result<Format, TraceError> {
-    let mut common: Option<Format> = None;
-    for source in sources {
-        let found = detect(source)?;
-        let first = *common.get_or_insert(found);
-        if found != first {
-            let clash = format!("the format is {found}, that of the files before it is {first}");
-            return Err(TraceError::new(&source.name, clash, "give files of one format"));
+    /// What the file says, or else the flag, or else the format. Errors: two of them disagree.
+    fn tokens_of_an_id(&self, name: &str) -> Result<(u32, IdTokensFrom), TraceError> {
+        let by_format = match self.format {
+            Format::Mooncake => mooncake::ID_TOKENS,
+            Format::Bailian => bailian::ID_TOKENS,
+            Format::GenericCsv | Format::GenericJsonl => generic::ID_TOKENS,
+            Format::Weka => weka::ID_TOKENS,
+            Format::Tokens => tokens::ID_TOKENS,
+            Format::Azure | Format::BurstGpt | Format::Lengths | Format::ServeGen => 1,
+        };
+        let fixed = match (self.rows.declared(), self.format) {
+            (Some((tokens, place)), _) => Some((tokens, IdTokensFrom::File, format!("{place} says"))),
+            (None, Format::Tokens) => Some((by_format, IdTokensFrom::Format, "the format has".to_string())),
+            _ => None,
+        };
+        match (fixed, self.loading.id_tokens) {
+            (Some((tokens, _, says)), Some(chosen)) if tokens != chosen => Err(TraceError::new(
+                name,
+                format!("{says} {tokens} tokens an id, --ids-block-tokens {chosen}"),
+                "leave --ids-block-tokens out",
+            )),
+            (Some((tokens, from, _)), _) => Ok((tokens, from)),
+            (None, Some(chosen)) if self.format.has_ids() => Ok((chosen, IdTokensFrom::Flag)),
+            (None, _) => Ok((by_format, IdTokensFrom::Format)),
         }
     }
-    common.ok_or_else(|| TraceError::new("no file", "nothing to read", "give at least one"))
 }
 
-fn detect(source: &Source) -> Result<Format, TraceError> {
-    if source.text.trim().is_empty() {
-        return Err(TraceError::new(&source.name, "the file is empty", "give a file with a request in it"));
+fn format_of(source: &Source, loading: &Loading) -> Result<Format, TraceError> {
+    let head = source.head();
+    if head.trim().is_empty() && source.is_all_head() {
+        return Err(TraceError::new(source.name(), "the file is empty", "give a file with a request in it"));
     }
-    Format::detect(&source.text).ok_or_else(|| {
-        let first = source.text.trim_start().lines().next().unwrap_or_default();
-        TraceError::new(&source.name, format!("the format is unknown: it begins with {}", excerpt(first)), KNOWN)
+    if head.starts_with(LFS_POINTER) {
+        let found = "this is a pointer of Git LFS, not the trace";
+        return Err(TraceError::new(source.name(), found, "fetch the file itself with `git lfs pull`"));
+    }
+    if let Some(named) = loading.format {
+        return Ok(named.named(head));
+    }
+    Format::detect(head).ok_or_else(|| {
+        let first = head.trim_start().lines().next().unwrap_or_default();
+        TraceError::new(source.name(), format!("the format is unknown: it begins with {}", excerpt(first)), KNOWN)
     })
 }
 
-fn read_folder(folder: &Path, sources: &mut Vec<Source>) -> Result<(), TraceError> {
+/// The part of a path after the last separator, without `.gz`: packing a session does not move it.
+fn file_name(path: &Path) -> &str {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.strip_suffix(".gz").unwrap_or(name)
+}
+
+fn list_folder(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), TraceError> {
     let shown = folder.display();
-    let entries = fs::read_dir(folder)
-        .map_err(|error| TraceError::new(shown.to_string(), format!("cannot be listed: {error}"), "check the path"))?;
-    let mut files: Vec<PathBuf> = entries.filter_map(|entry| entry.ok()).map(|entry| entry.path()).collect();
-    // A folder also has its checksums and its licence: only documents count.
-    files.retain(|path| path.is_file() && path.extension().is_some_and(|extension| extension == "json"));
-    files.sort();
-    if files.is_empty() {
+    let cannot = |error| TraceError::new(shown.to_string(), format!("cannot be listed: {error}"), "check the path");
+    let before = files.len();
+    for entry in fs::read_dir(folder).map_err(cannot)? {
+        let path = entry.map_err(cannot)?.path();
+        // A folder also has its checksums and its licence: only documents count.
+        if path.is_file() && Path::new(file_name(&path)).extension().is_some_and(|extension| extension == "json") {
+            files.push(path);
+        }
+    }
+    files[before..].sort();
+    if files.len() == before {
         return Err(TraceError::new(
             shown,
-            "the folder has no .json file",
+            "the folder has no .json or .json.gz file",
             "give a folder of agent sessions, or name the files",
         ));
     }
-    for file in files {
-        sources.push(read_file(&file)?);
-    }
     Ok(())
-}
-
-fn read_file(path: &Path) -> Result<Source, TraceError> {
-    let name = path.display().to_string();
-    let bytes = fs::read(path).map_err(|error| {
-        TraceError::new(&name, format!("cannot be read: {error}"), "check the path and its permissions")
-    })?;
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Source { name, text: text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text) }),
-        Err(error) => {
-            let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = 1 + valid.iter().filter(|&&byte| byte == b'\n').count();
-            Err(TraceError::new(format!("{name}, line {line}"), "found bytes that are not UTF-8", "give a text file"))
-        }
-    }
 }

@@ -1,14 +1,19 @@
 //! Serving traces: from files in the formats in which they are published to a list of requests that the replay runs.
 //!
-//! 1. [`load`] reads the paths, finds the format by what is in them, and hands the text to that format's reader.
+//! 1. [`load`] opens the paths, unpacks gzip (`source`), finds the format by what is in them (`format`), and hands their
+//!    lines to that format's reader.
 //! 2. A reader (one file a format) turns rows into [`Rows`], or refuses with file, line, field, what it found and how to
 //!    mend it. It never guesses and never skips a row that it does not understand.
 //! 3. [`Rows::into_trace`] applies rule N8: rows without tokens are dropped and counted, the rest is sorted by arrival,
-//!    cut to the first n if asked, and its clock is scaled.
+//!    cut to the first n if asked, and its clock is scaled. [`Origin`] says what was found and what was left out.
+//!
+//! A line at a time is in memory, and a session at a time; of a trace its requests (56 bytes each) and its ids (8 bytes).
 //!
 //! Labels such as N5 are those of `harness/RULES.md`, which says what each format's fields become.
 
 mod azure;
+mod bailian;
+mod burstgpt;
 mod csv;
 mod decimal;
 mod error;
@@ -17,18 +22,24 @@ mod format;
 mod generic;
 mod jsonl;
 mod lengths;
+mod lines;
 mod load;
 mod mooncake;
 mod normalise;
+mod origin;
+mod rows;
 mod servegen;
+mod source;
 mod tokens;
 mod weka;
 
 pub use error::TraceError;
 pub use field::{ARRIVAL_US_MAX, TOKENS_MAX, Unit};
 pub use format::Format;
-pub use load::{load, load_text};
-pub use normalise::{Normalise, Rows, TimeScale};
+pub use load::{Loading, load, load_text, load_with};
+pub use normalise::{Normalise, TimeScale};
+pub use origin::{Dropped, IdTokens, IdTokensFrom, Origin, Reason};
+pub use rows::Rows;
 
 /// A request, after rule N8. Its index is its place in [`Trace::requests`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,6 +52,8 @@ pub struct Request {
     pub output: u32,
     /// Whose it is; 0 where the format does not say.
     pub tenant: u64,
+    /// The conversation that it belongs to; `None` where the format does not say.
+    pub session: Option<u32>,
     /// Where its ids begin in the trace's list.
     ids_first: usize,
     /// How many ids it has.
@@ -58,6 +71,8 @@ pub struct Trace {
     pub dropped_rows: usize,
     /// Tokens that one id covers; the last id of a prompt covers what is left of it.
     pub id_tokens: u32,
+    /// Where it comes from.
+    pub origin: Origin,
     ids: Vec<u64>,
 }
 
