@@ -1,5 +1,7 @@
 //! The harness of kvledger: what proves, replays and measures it.
 //!
+//! - [`census`]: what is in a trace, without replaying it.
+//! - [`prefix`]: which requests begin with the same tokens, and may share the blocks of them.
 //! - [`trace`]: serving traces in the formats in which they are published.
 //! - [`replay`]: a trace through the real pool, by rules whose integers can be compared with any other implementation.
 //! - [`report`]: what came of it, for people and for programs.
@@ -9,7 +11,9 @@
 //! - [`cli`]: the command `kvledger`.
 
 pub mod bench;
+pub mod census;
 pub mod cli;
+pub mod prefix;
 pub mod replay;
 pub mod report;
 pub mod sample;

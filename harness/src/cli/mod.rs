@@ -8,9 +8,12 @@ mod input;
 mod output;
 mod progress;
 mod replay;
+mod terminal;
+mod trace;
 mod values;
 mod verify;
 
+use self::input::formats;
 use crate::replay::Failure;
 use clap::{Parser, Subcommand};
 use std::fmt;
@@ -29,6 +32,7 @@ struct Cli {
 enum Command {
     Bench(bench::Args),
     Replay(replay::Args),
+    Trace(trace::Args),
     Verify(verify::Args),
 }
 
@@ -79,6 +83,7 @@ fn dispatch(command: Command) -> Result<(), Stop> {
     match command {
         Command::Bench(args) => bench::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Trace(args) => trace::run(&args),
         Command::Verify(args) => verify::run(&args),
     }
 }

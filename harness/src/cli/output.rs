@@ -1,4 +1,4 @@
-//! Where results go: standard output, and the file of `--json`.
+//! Where results go: standard output, and the files of flags such as `--json`.
 
 use super::Stop;
 use serde::Serialize;
@@ -18,22 +18,45 @@ pub fn write_out(text: &str) -> Result<(), Stop> {
 /// `document` as JSON to `file`; `-` is standard output.
 pub fn write_json(file: &Path, document: &impl Serialize) -> Result<(), Stop> {
     let text = serde_json::to_string_pretty(document).map_err(|error| Stop::Usage(error.to_string()))? + "\n";
+    write_file("--json", file, &text)
+}
+
+/// `text` to the `file` that `flag` named; `-` is standard output.
+pub fn write_file(flag: &str, file: &Path, text: &str) -> Result<(), Stop> {
     if file == Path::new("-") {
-        return write_out(&text);
+        return write_out(text);
     }
     fs::write(file, text).map_err(|error| {
         let mend = "give a file in a folder that is there";
-        Stop::Usage(format!("--json {}: cannot be written: {error}; {mend}", file.display()))
+        Stop::Usage(format!("{flag} {}: cannot be written: {error}; {mend}", file.display()))
     })
 }
 
 /// Refuses to write figures over a trace that was named.
 pub fn is_no_input(json: Option<&Path>, inputs: &[PathBuf]) -> Result<(), Stop> {
-    let Some((file, real)) = json.and_then(|file| Some((file, file.canonicalize().ok()?))) else { return Ok(()) };
+    json.map_or(Ok(()), |file| overwrites_no_input("--json", file, inputs))
+}
+
+/// Refuses to write the `file` that `flag` named over a trace that was named, and where no file can be. `-` is fine.
+pub fn can_be_written(flag: &str, file: &Path, inputs: &[PathBuf]) -> Result<(), Stop> {
+    if file == Path::new("-") {
+        return Ok(());
+    }
+    overwrites_no_input(flag, file, inputs)?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if file.is_dir() || folder.is_some_and(|folder| !folder.is_dir()) {
+        let mend = "give a file in a folder that is there";
+        return Err(Stop::Usage(format!("{flag} {}: cannot be written: no such place; {mend}", file.display())));
+    }
+    Ok(())
+}
+
+fn overwrites_no_input(flag: &str, file: &Path, inputs: &[PathBuf]) -> Result<(), Stop> {
+    let Ok(real) = file.canonicalize() else { return Ok(()) };
     match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| real.starts_with(input))) {
         None => Ok(()),
         Some(input) => Err(Stop::Usage(format!(
-            "--json {}: that would overwrite the trace {}; give another file",
+            "{flag} {}: that would overwrite the trace {}; give another file",
             file.display(),
             input.display()
         ))),

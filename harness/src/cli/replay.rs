@@ -3,10 +3,10 @@
 use super::output::{self, write_json, write_out};
 use super::values::{ExceedName, GroupRule, PolicyName, PromisedOutput, Sharing};
 use super::values::{count_u32, count_u64, count_usize, pool, whole_u32};
-use super::{Stop, input, progress};
+use super::{Stop, formats, input, progress};
 use crate::replay::{self, Policy, PoolSize, Ranked, Replayed, Settings, Statics};
 use crate::report::{Case, Document, Heading, label, render};
-use crate::trace::{Normalise, TimeScale, Trace};
+use crate::trace::{Format, Loading, Normalise, TimeScale, Trace};
 use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -17,11 +17,17 @@ use std::sync::atomic::AtomicU64;
 /// The service model is simple on purpose: one token a step for every running request, prompts cost no step, requests are
 /// admitted in order of arrival and nobody overtakes.
 #[derive(clap::Args, Debug)]
-#[command(after_long_help = FORMATS, allow_negative_numbers = true)]
+#[command(after_long_help = HELP, allow_negative_numbers = true)]
 pub struct Args {
-    /// Trace files of one format, or a folder of agent sessions; without any, a small sample that comes with kvledger
+    /// Trace files of one format, packed with gzip or not, `-` for standard input, or a folder of agent sessions; without
+    /// any, a small sample that comes with kvledger
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+
+    /// The format of the trace: mooncake, bailian, azure, burstgpt, lengths, tokens, weka, servegen or generic [default:
+    /// found by what is in the file]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
 
     /// Admission policies, separated by commas, side by side
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
@@ -76,8 +82,8 @@ pub struct Args {
     #[arg(long, value_parser = whole_u32, value_name = "N", default_value = "0")]
     max_running: u32,
 
-    /// Tokens that one id covers in Mooncake-style and generic traces [default: 512]
-    #[arg(long, value_parser = count_u32, value_name = "TOKENS")]
+    /// Tokens that one id covers, where the file does not say so itself [default: as the format has it, 512 or 16 or 64]
+    #[arg(long, alias = "id-tokens", value_parser = count_u32, value_name = "TOKENS")]
     ids_block_tokens: Option<NonZeroU32>,
 
     /// After admission, growth and ends of every step, compare the pool's counts, words, rows and promises with one
@@ -98,20 +104,11 @@ pub struct Args {
     time: Option<NonZeroU32>,
 }
 
-const FORMATS: &str = "\
-Trace formats, recognised by what is in the file:
-  Mooncake JSONL    timestamp (ms), input_length, output_length, hash_ids (optional)
-  Azure CSV         TIMESTAMP (date, up to 7 decimals), ContextTokens, GeneratedTokens
-  lengths CSV       num_prefill_tokens, num_decode_tokens (request i arrives at i * 100 ms)
-  token JSONL       arrival_time_ns, input_toks, output_toks, input_tok_ids (optional)
-  ServeGen CSV      arrival_us, client, input_tokens, output_tokens
-  agent sessions    a folder of JSON files with requests[]: t (s), in, out, hash_ids
-  generic           CSV with a header, or JSONL, with the same names: prompt_tokens, output_tokens, and one of
-                    arrival_s, arrival_ms, arrival_us, arrival_ns (decimals); optional: ids (JSON list, or separated
-                    by spaces in CSV; each names --ids-block-tokens tokens of the prompt), tenant (whole number)
-Token counts are whole numbers from 0 to 2147483647; rows without prompt or output tokens are dropped and counted.
-
-Exit codes: 0 done; 1 an invariant did not hold; 2 the flags or the trace cannot be used.";
+/// What stands below the flags.
+const HELP: &str = concat!(
+    formats!(),
+    "\n\nExit codes: 0 done; 1 an invariant did not hold; 2 the flags or the trace cannot be used."
+);
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
@@ -124,7 +121,8 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     check_percentile(args)?;
     let normalise = Normalise { first: args.first.map(NonZeroUsize::get), time_scale: args.time_scale };
     output::is_no_input(args.json.as_deref(), &args.paths)?;
-    let trace = input::read(&args.paths, args.ids_block_tokens.map(NonZeroU32::get), normalise)?;
+    let id_tokens = args.ids_block_tokens.map(NonZeroU32::get);
+    let trace = input::read_as(&args.paths, &Loading { format: args.format, id_tokens, normalise })?;
     let outputs = Ranked::outputs(&trace);
     let cases = cases(args, &trace, &outputs);
     check_possible(&trace, &cases)?;

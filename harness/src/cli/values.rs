@@ -1,5 +1,6 @@
 //! Values of flags, and what is wrong with a bad one.
 
+pub use crate::prefix::GroupRule;
 use crate::replay::{Exceed, PoolSize};
 use crate::trace::TOKENS_MAX;
 use clap::ValueEnum;
@@ -95,42 +96,6 @@ pub fn pool(text: &str) -> Result<PoolSize, String> {
     blocks.map(PoolSize::Blocks).ok_or_else(want)
 }
 
-/// `--group`: how requests are divided into trust groups.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum GroupRule {
-    /// All in one.
-    One,
-    /// Each alone.
-    Solo,
-    /// By tenant.
-    Tenant,
-    /// Index modulo k.
-    Index(u32),
-    /// The id of the second segment modulo k.
-    SecondSegment(u32),
-}
-
-impl FromStr for GroupRule {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<GroupRule, String> {
-        let want = "give `one`, `solo`, `tenant`, `idx:K` or `seg1:K` with K from 1 on";
-        match text {
-            "one" => return Ok(GroupRule::One),
-            "solo" => return Ok(GroupRule::Solo),
-            "tenant" => return Ok(GroupRule::Tenant),
-            _ => {}
-        }
-        let (rule, k) = text.split_once(':').ok_or(want)?;
-        let k = k.parse().ok().filter(|&k: &u32| k > 0).ok_or(want)?;
-        match rule {
-            "idx" => Ok(GroupRule::Index(k)),
-            "seg1" => Ok(GroupRule::SecondSegment(k)),
-            _ => Err(want.to_string()),
-        }
-    }
-}
-
 /// `--percentile-tokens`: Q.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PromisedOutput {
@@ -168,12 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_and_percentiles_say_what_they_take() {
-        assert_eq!("seg1:8".parse(), Ok(GroupRule::SecondSegment(8)));
-        assert_eq!("idx:1".parse(), Ok(GroupRule::Index(1)));
-        for bad in ["idx", "idx:0", "seg2:3", "all", ""] {
-            assert!(bad.parse::<GroupRule>().is_err(), "{bad}");
-        }
+    fn percentiles_say_what_they_take() {
         assert_eq!("p95".parse(), Ok(PromisedOutput::OfTrace(95)));
         assert_eq!("0".parse(), Ok(PromisedOutput::Tokens(0)));
         for bad in ["p0", "p101", "95%", "2147483648", "-1", "p"] {

@@ -79,9 +79,9 @@ pub struct Percentiles {
     pub prompt_p99: u32,
 }
 
-/// Lengths in ascending order.
+/// Values in ascending order: lengths, unless something else is said.
 #[derive(Clone, Debug)]
-pub struct Ranked(Vec<u32>);
+pub struct Ranked<T = u32>(Vec<T>);
 
 impl Ranked {
     /// The outputs of a trace.
@@ -89,21 +89,37 @@ impl Ranked {
         Ranked::of(trace, |request| request.output)
     }
 
+    /// The prompts of a trace.
+    pub fn prompts(trace: &Trace) -> Ranked {
+        Ranked::of(trace, |request| request.prompt)
+    }
+
     fn of(trace: &Trace, length: impl Fn(&Request) -> u32) -> Ranked {
-        let mut lengths: Vec<u32> = trace.requests.iter().map(length).collect();
-        lengths.sort_unstable();
-        Ranked(lengths)
+        Ranked::new(trace.requests.iter().map(length).collect())
+    }
+}
+
+impl<T: Copy + Ord + Default> Ranked<T> {
+    /// Puts `values` in order.
+    pub fn new(mut values: Vec<T>) -> Ranked<T> {
+        values.sort_unstable();
+        Ranked(values)
     }
 
-    /// Percentile `percent`, which is 1 ..= 100. 0 if there is no length at all.
-    pub fn percentile(&self, percent: u32) -> u32 {
+    /// All of them, in ascending order.
+    pub fn values(&self) -> &[T] {
+        &self.0
+    }
+
+    /// Percentile `percent`, which is 1 ..= 100. 0 if there is no value at all.
+    pub fn percentile(&self, percent: u32) -> T {
         let place = (percent as usize * self.0.len()).div_ceil(100);
-        self.0.get(place.saturating_sub(1)).copied().unwrap_or(0)
+        self.0.get(place.saturating_sub(1)).copied().unwrap_or_default()
     }
 
-    /// How many are above `length`.
-    fn over(&self, length: u32) -> u64 {
-        (self.0.len() - self.0.partition_point(|&other| other <= length)) as u64
+    /// How many are above `value`.
+    pub fn over(&self, value: T) -> u64 {
+        (self.0.len() - self.0.partition_point(|&other| other <= value)) as u64
     }
 }
 
@@ -154,7 +170,7 @@ fn contiguous(totals: impl Iterator<Item = u64>, block_tokens: u32, max_context:
 }
 
 fn percentiles(trace: &Trace) -> Percentiles {
-    let (outputs, prompts) = (Ranked::outputs(trace), Ranked::of(trace, |request| request.prompt));
+    let (outputs, prompts) = (Ranked::outputs(trace), Ranked::prompts(trace));
     let over = |percent| outputs.over(outputs.percentile(percent));
     Percentiles {
         output_p50: outputs.percentile(50),
@@ -178,11 +194,11 @@ mod tests {
 
     #[test]
     fn percentiles_are_elements_of_the_list() {
-        let hundred = Ranked((1..=100).collect());
+        let hundred = Ranked::<u32>((1..=100).collect());
         assert_eq!([1, 50, 99, 100].map(|percent| hundred.percentile(percent)), [1, 50, 99, 100]);
-        let three = Ranked(vec![10, 20, 20]);
+        let three = Ranked::new(vec![20u32, 10, 20]);
         assert_eq!([1, 33, 34, 50, 67, 100].map(|percent| three.percentile(percent)), [10, 10, 20, 20, 20, 20]);
         assert_eq!((three.over(10), three.over(20)), (2, 0));
-        assert_eq!(Ranked(vec![]).percentile(50), 0);
+        assert_eq!(Ranked::<u64>::new(vec![]).percentile(50), 0);
     }
 }

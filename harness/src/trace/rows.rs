@@ -205,7 +205,7 @@ mod tests {
         rows.push(2, 8, 1, 0, &[1]);
         let trace = rows.into_trace("t", Format::Mooncake, 4, Normalise::default()).expect("a trace");
         assert_eq!(trace.ids(&trace.requests[0]), [1, 2, 3]);
-        assert_eq!(trace.origin.ids, IdTokens { requests: 3, too_many: 1, too_few: 1, ..IdTokens::default() });
+        assert_eq!(trace.origin.ids, IdTokens { requests: 3, too_many: 1, too_few: 1 });
     }
 
     #[test]
