@@ -160,6 +160,54 @@ pub enum Place {
     FreeList = 2,
 }
 
+impl Argument {
+    /// All, in the order of their numbers, from 1.
+    const ALL: [Argument; 26] = [
+        Argument::Memory,
+        Argument::Table,
+        Argument::Blocks,
+        Argument::Safety,
+        Argument::BlockTokens,
+        Argument::Sequences,
+        Argument::TableWidth,
+        Argument::Accounts,
+        Argument::Groups,
+        Argument::Streams,
+        Argument::Epochs,
+        Argument::Rows,
+        Argument::Group,
+        Argument::Stream,
+        Argument::Tokens,
+        Argument::Count,
+        Argument::Sequence,
+        Argument::Account,
+        Argument::Output,
+        Argument::Header,
+        Argument::Pointer,
+        Argument::Geometry,
+        Argument::Overflow,
+        Argument::Length,
+        Argument::Budget,
+        Argument::Epoch,
+    ];
+
+    pub(crate) fn from_number(number: u32) -> Option<Argument> {
+        Argument::ALL.into_iter().find(|argument| *argument as u32 == number)
+    }
+}
+
+impl Scope {
+    pub(crate) fn from_number(number: u32) -> Option<Scope> {
+        [Scope::Pool, Scope::Group].into_iter().find(|scope| *scope as u32 == number)
+    }
+}
+
+impl Place {
+    pub(crate) fn from_number(number: u32) -> Option<Place> {
+        [Place::Table, Place::FreeList].into_iter().find(|place| *place as u32 == number)
+    }
+}
+
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

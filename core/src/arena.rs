@@ -27,6 +27,11 @@ impl Line {
     /// A zeroed line.
     pub const ZERO: Line = Line([0; 8]);
 
+    /// The words of a line, as they are in memory.
+    pub const fn words(&self) -> &[u64; 8] {
+        &self.0
+    }
+
     /// A line as somebody else may have left it: what a test gives to `init`.
     #[cfg(any(test, feature = "model"))]
     pub const DIRTY: Line = Line([0x5a5a_a5a5_dead_beef; 8]);

@@ -69,6 +69,7 @@ pub mod plan;
 mod pool;
 #[cfg(all(test, loom))]
 mod race;
+pub mod recorder;
 mod retire;
 mod sequence;
 mod slots;

@@ -85,6 +85,10 @@ pub(crate) enum Plant {
     NoAnnouncement,
     /// A reclaimer empties a whole bucket before it frees the first block.
     ReclaimerHoards,
+    /// The ring of a recorder is looked at and taken in two steps.
+    RingInTwoSteps,
+    /// A call that gives back draws its ticket when it is done.
+    StampLate,
 }
 
 #[cfg(loom)]

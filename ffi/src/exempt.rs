@@ -7,7 +7,8 @@
 use crate::handle::KvlPool;
 use core::mem::MaybeUninit;
 use kvledger_core::plan::{Binomial, Element, Grain, Region};
-use kvledger_core::{Account, Pool, PoolConfig, Refusal, Scope, Storage, Stream, StreamSet, entries, lines};
+use kvledger_core::recorder::{Dump, Record, Steps};
+use kvledger_core::{Account, Line, Pool, PoolConfig, Refusal, Scope, Storage, Stream, StreamSet, entries, lines};
 
 /// A constant for static storage in Rust: C has `kvl_config_bytes`.
 #[unsafe(no_mangle)]
@@ -91,4 +92,73 @@ pub extern "C" fn kvl_exempt_region_from_number(number: u32) -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_exempt_binomial_new(trials: u32, probability: f64) -> bool {
     Binomial::new(trials, probability).is_some()
+}
+
+/// C has the memory of a ring as bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_line_words(line: &Line) -> u64 {
+    line.words().iter().fold(0, |all, word| all ^ word)
+}
+
+/// Dumps are read by tools, which are written in Rust: `kvledger rerun`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_dump_read(words: &mut [u64; 512]) -> u32 {
+    Dump::read(words).map_or_else(|why| why.code(), |dump| dump.newest_first().count() as u32)
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_dump_words(dump: &Dump<'static>) -> usize {
+    dump.words().len()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_dump_newest_first(
+    dump: &Dump<'static>,
+    record: &mut MaybeUninit<Record<'static>>,
+) -> bool {
+    match dump.newest_first().next() {
+        Some(Ok(newest)) => {
+            record.write(newest);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_call_name(record: &Record<'static>) -> usize {
+    record.call.name().len()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_steps_of(steps: &mut MaybeUninit<Steps<'static>>) {
+    steps.write(Steps::of(&[]));
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_steps_len(steps: &Steps<'static>) -> usize {
+    steps.len()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_steps_is_empty(steps: &Steps<'static>) -> bool {
+    steps.is_empty()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_steps_by_slot(steps: &Steps<'static>) -> bool {
+    steps.by_slot()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_steps_iter(steps: &Steps<'static>) -> u64 {
+    steps.iter().fold(0, |all, step| all ^ step.sequence.generation ^ u64::from(step.tokens))
 }

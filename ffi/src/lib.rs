@@ -30,6 +30,7 @@ mod limits;
 mod memory;
 mod observe;
 mod plan;
+mod recording;
 mod rows;
 mod sequences;
 
@@ -43,6 +44,7 @@ pub use limits::*;
 pub use memory::*;
 pub use observe::*;
 pub use plan::*;
+pub use recording::*;
 pub use rows::*;
 pub use sequences::*;
 

@@ -5,6 +5,7 @@ mod common;
 
 use common::{INVALID, invalid, ok, refused};
 use kvledger_core::plan::{Budget, Ratio};
+use kvledger_core::recorder::{Dump, RingState};
 use kvledger_core::{
     Account, Admitted, Advanced, Argument, Batch, Counts, Epoch, Line, PoolConfig, Released, Sequence, Snapshot, Step,
 };
@@ -303,4 +304,41 @@ fn a_snapshot_says_whether_its_sums_are_right() {
     assert_eq!(holds(&Snapshot { exact: 0, held: snapshot.held + 1, ..snapshot }), 1, "in a torn one they need not");
     assert_eq!(holds(&Snapshot { exact: 0, promised: BLOCKS + 1, ..snapshot }), 0, "never above N");
     assert_eq!(kvl_snapshot_holds(None, Some(&mut MaybeUninit::uninit()), None), INVALID);
+}
+
+#[test]
+fn a_recording_handle_leaves_a_dump() {
+    let pool = pool();
+    let ring = vec![Line::ZERO; 64].leak();
+    let (start, bytes) = (ring.as_mut_ptr().cast::<u8>(), size_of_val(ring));
+    let out = &mut MaybeUninit::uninit();
+    let mut record = |ring: *mut u8, bytes| {
+        // SAFETY: the ring is as long as said, and given away.
+        invalid(refused(|why| unsafe { kvl_recording(Some(&pool), ring.cast(), bytes, Some(out), Some(why)) }))
+    };
+    assert_eq!(record(null_mut(), bytes), Argument::Pointer as u32);
+    assert_eq!(record(start.wrapping_add(8), bytes - 64), Argument::Memory as u32);
+    assert_eq!(record(start, 14 * 64), Argument::Memory as u32);
+    // SAFETY: as above.
+    let recording: KvlPool = ok(|out| unsafe { kvl_recording(Some(&pool), start.cast(), bytes, Some(out), None) });
+    let sequence = opened(&recording);
+    admitted(&recording, sequence, &full(17, 10));
+    let state: RingState = ok(|out| kvl_ring(Some(&recording), Some(out), None));
+    assert_eq!((state.capacity, state.lost, state.dump_words), (64 * 8 - 24, 0, 64 * 8));
+    let mut words = vec![0; 64 * 8];
+    let mut dump = |handle: &KvlPool, words_max| {
+        let count = &mut MaybeUninit::uninit();
+        // SAFETY: the array is as long as said, or longer.
+        let status = unsafe { kvl_dump(Some(handle), words.as_mut_ptr(), words_max, Some(count), None) };
+        (status, words.clone())
+    };
+    assert_eq!(dump(&recording, 64 * 8 - 1).0, INVALID);
+    assert_eq!(dump(&pool, 64 * 8).0, INVALID, "it has no ring");
+    let (status, mut words) = dump(&recording, 64 * 8);
+    assert_eq!(status, 0);
+    let dump = Dump::read(&mut words).expect("a dump");
+    let calls: Vec<_> = dump.newest_first().map(|record| record.expect("whole").call.name()).collect();
+    assert_eq!(calls, ["admit", "open"]);
+    let state: RingState = ok(|out| kvl_ring(Some(&pool), Some(out), None));
+    assert_eq!(state, RingState::default());
 }

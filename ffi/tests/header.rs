@@ -2,6 +2,7 @@
 //! strictest mode that each has. The names of the functions are compared by `gate.py`.
 
 use kvledger_core::plan::{Budget, Ratio, Usage};
+use kvledger_core::recorder::RingState;
 use kvledger_core::{
     Account, AccountSnapshot, Admitted, Advanced, Batch, Counts, GroupSnapshot, PoolConfig, Refusal, Released, RowView,
     Scope, Sequence, SequenceSnapshot, Snapshot, Step, Stream, StreamSet,
@@ -57,6 +58,7 @@ fn structures() -> String {
     });
     layout!(out, GroupSnapshot as "kvl_group_state" { used, quota });
     layout!(out, AccountSnapshot as "kvl_account_state" { total, balance, sequences });
+    layout!(out, RingState as "kvl_ring_state" { written, capacity, lost, dump_words });
     layout!(out, KvlFault as "kvl_fault" { invariant, what, expected, found });
     layout!(out, KvlGeometry as "kvl_geometry" {
         layers, kv_heads, key_dim, value_dim, block_tokens, block_align_bytes, element, scale_grain, scale_bytes,

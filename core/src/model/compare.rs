@@ -113,16 +113,34 @@ impl Comparison<'_> {
     /// Make a pool of this configuration in dirty memory, and apply `operations` to it and to its model, comparing all
     /// observers after each. `Err`: the first difference.
     pub fn run(config: &PoolConfig, operations: &[Operation]) -> Result<Tally, Difference> {
-        Self::against(Model::new(config), config, operations)
+        Self::run_recorded(config, operations, &mut vec![Line::ZERO; Self::ring_lines(operations.len())])
     }
 
-    fn against(model: Model, config: &PoolConfig, operations: &[Operation]) -> Result<Tally, Difference> {
+    /// The same through a handle that records in `ring`, which then is a dump of what was done, also after a panic.
+    pub fn run_recorded(config: &PoolConfig, operations: &[Operation], ring: &mut [Line]) -> Result<Tally, Difference> {
+        Self::against(Model::new(config), config, operations, ring)
+    }
+
+    /// Lines of a ring in which nothing of so many operations is overwritten.
+    pub const fn ring_lines(operations: usize) -> usize {
+        // An operation is one call, and its record at most 32 words.
+        32 + 4 * operations
+    }
+
+    fn against(
+        model: Model,
+        config: &PoolConfig,
+        operations: &[Operation],
+        ring: &mut [Line],
+    ) -> Result<Tally, Difference> {
         let failed = |what: String| Difference { index: 0, operation: Operation::from_bytes([0; 6]), what };
         let bytes = config.bytes().map_err(|refusal| failed(format!("{refusal}")))?;
         let entries = config.table_entries().map_err(|refusal| failed(format!("{refusal}")))?;
         let mut memory = vec![Line::DIRTY; bytes / size_of::<Line>()];
         let mut table = vec![0xdead_beef; entries];
-        let pool = Pool::init(&mut memory, &mut table, config).map_err(|refusal| failed(format!("{refusal}")))?;
+        let pool = Pool::init(&mut memory, &mut table, config)
+            .and_then(|pool| pool.recording(ring))
+            .map_err(|refusal| failed(format!("{refusal}")))?;
         let (tally, row) = (Tally::default(), vec![0; config.table_width as usize]);
         let mut both = Comparison {
             tally,
@@ -136,6 +154,10 @@ impl Comparison<'_> {
         };
         for (index, &operation) in operations.iter().enumerate() {
             both.step(operation).map_err(|what| Difference { index, operation, what })?;
+        }
+        let lost = both.pool.ring().lost;
+        if lost > 0 {
+            return Err(failed(format!("{lost} calls of one thread were lost to the record: a call made another")));
         }
         Ok(both.tally)
     }
@@ -395,7 +417,10 @@ mod tests {
     fn a_wrong_model_is_noticed() {
         let config = PoolConfig::new(12, 2, 3, 8);
         let wrong = Model::new(&PoolConfig { safety: 1, ..config });
-        let fails = |list: &[Operation]| Comparison::against(wrong.clone(), &config, list).is_err();
+        let lines = Comparison::ring_lines(400);
+        let fails = |list: &[Operation]| {
+            Comparison::against(wrong.clone(), &config, list, &mut vec![Line::ZERO; lines]).is_err()
+        };
         let list = operations(1, 200);
         assert!(fails(&list));
         assert_eq!(crate::model::shrink(&list, fails).len(), 1);

@@ -3,7 +3,7 @@
 //! [`Model`] keeps lists and counts them; it has no atomics, no free list, no buckets, no cleverness. [`Operation`]s are
 //! six bytes each, from a seed or from a fuzzer. [`Comparison`] applies each to both, compares the answers and then all
 //! observers: counts, snapshot, every sequence, group and account, every table row, the release number, the audit.
-//! [`shrink`] makes a failing list of operations short.
+//! [`shrink`] makes a failing list of operations short; [`rerun`] makes the calls of a dump again (`recorder`).
 
 mod blocks;
 mod compare;
@@ -12,12 +12,14 @@ mod observe;
 mod observers;
 mod operation;
 mod pool;
+mod rerun;
 mod shrink;
 mod time;
 
 pub use compare::{Comparison, Difference, Tally, configuration, operations};
 pub use operation::Operation;
 pub use pool::Model;
+pub use rerun::{Broken, in_order, merge, rerun};
 pub use shrink::shrink;
 
 use core::fmt;

@@ -8,6 +8,7 @@ use crate::balance::Denied;
 use crate::calls::{Admission, Admitted, Promise};
 use crate::ids::{Account, Group, Sequence, StreamSet};
 use crate::ledger::Into;
+use crate::recorder::Call;
 use crate::sequence::{Driver, Event};
 use crate::sync::{AcqRel, Acquire, point};
 
@@ -33,6 +34,10 @@ impl Pool<'_> {
     /// `NEVER_FITS`, `WOULD_BLOCK` and `RETRY_AFTER` (first the group's, then the pool's).
     /// Threads: its driver. Lock-free. Cost: O(1); when refused, O(retiring blocks).
     pub fn admit(&self, sequence: Sequence, admission: &Admission) -> Result<Admitted, Refusal> {
+        self.recorded(Call::Admit { sequence, admission: *admission }, |pool| pool.admit_one(sequence, admission))
+    }
+
+    fn admit_one(&self, sequence: Sequence, admission: &Admission) -> Result<Admitted, Refusal> {
         let request = self.understand(admission)?;
         let mut driver = self.sequences.drive(sequence, Event::Admit)?;
         if driver.record.group().is_some_and(|group| group != request.group) {
@@ -53,12 +58,14 @@ impl Pool<'_> {
     /// Errors: `INVALID` (`Count`: 0; `Sequence`; `Account`: it draws on a shared one), `STALE`, `BUSY`, `CANCELLED`,
     /// `NEVER_FITS`, `WOULD_BLOCK`, `RETRY_AFTER`. Threads: its driver. Lock-free. Cost: as `admit`.
     pub fn extend(&self, sequence: Sequence, blocks: u32, watermark: u32) -> Result<(), Refusal> {
-        let driver = self.drive_own(sequence, blocks)?;
-        let group = self.group_of(&driver);
-        let has = driver.record.extent().held as u64 + u64::from(driver.record.balance().blocks());
-        self.check_ceiling(group, has + u64::from(blocks))?;
-        self.charge(Some(group), blocks, watermark, Into::Promised)?;
-        self.credit_own(&driver, group, blocks)
+        self.recorded(Call::Extend { sequence, blocks, watermark }, |pool| {
+            let driver = pool.drive_own(sequence, blocks)?;
+            let group = pool.group_of(&driver);
+            let has = driver.record.extent().held as u64 + u64::from(driver.record.balance().blocks());
+            pool.check_ceiling(group, has + u64::from(blocks))?;
+            pool.charge(Some(group), blocks, watermark, Into::Promised)?;
+            pool.credit_own(&driver, group, blocks)
+        })
     }
 
     /// Give back up to `blocks` of what is promised and not materialized; how many it really was. What is materialized
@@ -67,12 +74,14 @@ impl Pool<'_> {
     /// Errors: `INVALID` (`Count`: 0; `Sequence`; `Account`), `STALE`, `BUSY`, `CANCELLED`. Threads: its driver.
     /// Lock-free. Cost: O(1).
     pub fn shrink(&self, sequence: Sequence, blocks: u32) -> Result<u32, Refusal> {
-        let driver = self.drive_own(sequence, blocks)?;
-        let group = self.group_of(&driver);
-        let debit = driver.record.balance().debit_up_to(driver.generation, blocks);
-        let returned = debit.map_err(|_| Refusal::Cancelled)?;
-        self.release(group, 0, returned);
-        Ok(returned)
+        self.recorded(Call::Shrink { sequence, blocks }, |pool| {
+            let driver = pool.drive_own(sequence, blocks)?;
+            let group = pool.group_of(&driver);
+            let debit = driver.record.balance().debit_up_to(driver.generation, blocks);
+            let returned = debit.map_err(|_| Refusal::Cancelled)?;
+            pool.release(group, 0, returned);
+            Ok(returned)
+        })
     }
 
     /// Move `blocks` from the safety margin to the promise of a sequence: the word of the pool does not change, the
@@ -81,6 +90,10 @@ impl Pool<'_> {
     /// Errors: as `extend`, but the group alone can make one wait; `WOULD_BLOCK` of the pool when S is smaller. Threads: its
     /// driver. Lock-free. Cost: as `admit`.
     pub fn draw_safety(&self, sequence: Sequence, blocks: u32) -> Result<(), Refusal> {
+        self.recorded(Call::DrawSafety { sequence, blocks }, |pool| pool.draw_from_margin(sequence, blocks))
+    }
+
+    fn draw_from_margin(&self, sequence: Sequence, blocks: u32) -> Result<(), Refusal> {
         let driver = self.drive_own(sequence, blocks)?;
         let group = self.group_of(&driver);
         let has = u64::from(driver.record.extent().held) + u64::from(driver.record.balance().blocks());
@@ -199,7 +212,7 @@ impl Pool<'_> {
                 Ok(()) => return Ok(()),
                 Err(short) => short,
             };
-            if self.reclaim(short_by) > 0 {
+            if self.reclaim_up_to(short_by) > 0 {
                 continue;
             }
             if let Some(refusal) = self.refusal(short_by, scope, group) {
@@ -212,7 +225,7 @@ impl Pool<'_> {
     fn charge_group(&self, group: Group, count: u32) -> Result<(), Refusal> {
         loop {
             let Err(short_by) = self.group_word(group).charge(count) else { return Ok(()) };
-            if self.reclaim(short_by) > 0 {
+            if self.reclaim_up_to(short_by) > 0 {
                 continue;
             }
             if let Some(refusal) = self.refusal(short_by, Scope::Group, Some(group)) {

@@ -8,6 +8,7 @@ use crate::balance::{self, Denied};
 use crate::calls::Advanced;
 use crate::ids::{Account, Sequence};
 use crate::ledger::Into;
+use crate::recorder::Call;
 use crate::sequence::{Driver, Event, Extent};
 use crate::sync::{Plant, planted, point};
 
@@ -22,7 +23,7 @@ impl Pool<'_> {
     /// Progress: lock-free; wait-free while no block is needed. Cost: O(1) + O(blocks taken).
     #[inline]
     pub fn advance(&self, sequence: Sequence, tokens: u32) -> Result<Advanced, Refusal> {
-        self.advance_within(sequence, tokens, None)
+        self.recorded(Call::Advance { sequence, tokens }, |pool| pool.advance_within(sequence, tokens, None))
     }
 
     /// The same, but blocks beyond the balance are admitted in the same call: one decision, A + R + S + blocks +
@@ -32,7 +33,9 @@ impl Pool<'_> {
     /// `INVALID(Account)` if the sequence draws on a shared account. Nothing moved when refused.
     #[inline]
     pub fn advance_growing(&self, sequence: Sequence, tokens: u32, watermark: u32) -> Result<Advanced, Refusal> {
-        self.advance_within(sequence, tokens, Some(watermark))
+        self.recorded(Call::AdvanceGrowing { sequence, tokens, watermark }, |pool| {
+            pool.advance_within(sequence, tokens, Some(watermark))
+        })
     }
 
     /// Make sure that a sequence holds `blocks` blocks, without adding tokens: a promise that is materialized at once.
@@ -40,17 +43,24 @@ impl Pool<'_> {
     ///
     /// Errors: as `advance`; `INVALID(Count)` for 0. Threads, progress, cost: as `advance`.
     pub fn materialize(&self, sequence: Sequence, blocks: u32) -> Result<Advanced, Refusal> {
-        if blocks == 0 {
-            return Err(Refusal::invalid(Argument::Count));
-        }
-        let driver = self.sequences.drive(sequence, Event::Use)?;
-        let extent = driver.record.extent();
-        let need = blocks.saturating_sub(extent.held);
-        self.grow(&driver, extent, need, None)
+        self.recorded(Call::Materialize { sequence, blocks }, |pool| {
+            if blocks == 0 {
+                return Err(Refusal::invalid(Argument::Count));
+            }
+            let driver = pool.sequences.drive(sequence, Event::Use)?;
+            let extent = driver.record.extent();
+            let need = blocks.saturating_sub(extent.held);
+            pool.grow(&driver, extent, need, None)
+        })
     }
 
     #[inline]
-    fn advance_within(&self, sequence: Sequence, tokens: u32, growth: Option<u32>) -> Result<Advanced, Refusal> {
+    pub(super) fn advance_within(
+        &self,
+        sequence: Sequence,
+        tokens: u32,
+        growth: Option<u32>,
+    ) -> Result<Advanced, Refusal> {
         if tokens == 0 {
             return Err(Refusal::invalid(Argument::Tokens));
         }
@@ -165,7 +175,7 @@ impl Pool<'_> {
                 Err(Denied::Short(short_by)) => short_by,
                 Err(Denied::Closed) => return Err(Refusal::Stale),
             };
-            if self.reclaim(u32::MAX) > 0 {
+            if self.reclaim_up_to(u32::MAX) > 0 {
                 continue;
             }
             if let Some(refusal) = self.account_refusal(account, short_by) {

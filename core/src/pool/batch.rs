@@ -4,6 +4,7 @@
 use super::Pool;
 use crate::answer::{Argument, Refusal};
 use crate::calls::{Advanced, Batch, Step};
+use crate::recorder::{Call, Steps};
 use crate::sequence::{Event, Record};
 use crate::sync::{Plant, full_fence, planted, point};
 
@@ -22,6 +23,12 @@ impl Pool<'_> {
     /// Progress: lock-free; while another batch runs in this pool, rows are driven one by one. Cost: O(rows) +
     /// O(blocks taken).
     pub fn advance_many(&self, steps: &[Step], answers: &mut [u32], changed: &mut [u32]) -> Result<Batch, Refusal> {
+        let length = |array: &[u32]| u32::try_from(array.len()).unwrap_or(u32::MAX);
+        let call = Call::AdvanceMany { steps: Steps::of(steps), answers: length(answers), changed: length(changed) };
+        self.recorded(call, |pool| pool.advance_rows(steps, answers, changed))
+    }
+
+    fn advance_rows(&self, steps: &[Step], answers: &mut [u32], changed: &mut [u32]) -> Result<Batch, Refusal> {
         if answers.len() < steps.len() || changed.len() < steps.len() {
             return Err(Refusal::invalid(Argument::Output));
         }
@@ -32,9 +39,13 @@ impl Pool<'_> {
                 self.advance_marked(steps, answers, &mut sum);
             } else {
                 for (step, answer) in steps.iter().zip(answers) {
-                    *answer = sum.add(step, self.advance(step.sequence, step.tokens));
+                    *answer = sum.add(step, self.advance_within(step.sequence, step.tokens, None));
                 }
             }
+        }
+        if let Some(ring) = self.recorder.ring().filter(|_| sum.batch.refused > 0) {
+            let refused = (0..).zip(answers.iter()).take(steps.len()).filter(|(_, status)| **status != 0);
+            refused.for_each(|(row, status)| ring.note_refused(row, *status));
         }
         Ok(sum.batch)
     }

@@ -3,6 +3,7 @@
 use super::{Counter, Pool};
 use crate::answer::Refusal;
 use crate::ids::{Epoch, Stream};
+use crate::recorder::Call;
 use crate::sync::AcqRel;
 
 impl Pool<'_> {
@@ -11,7 +12,7 @@ impl Pool<'_> {
     /// Errors: `INVALID(Stream)`; `FULL` when the stream has `epochs` outstanding; `BUSY` when another thread submits to
     /// the same stream. Threads: any. Progress: wait-free (one attempt). Cost: O(1).
     pub fn submit(&self, stream: Stream) -> Result<Epoch, Refusal> {
-        self.streams.submit(stream)
+        self.recorded(Call::Submit { stream }, |pool| pool.streams.submit(stream))
     }
 
     /// The work of `epoch` on `stream` is over, and all older work of that stream with it: what a CUDA event says.
@@ -21,21 +22,25 @@ impl Pool<'_> {
     /// Errors: `INVALID(Stream)`; `STALE` if the epoch is unknown there, or over already. Threads: any.
     /// Progress: lock-free. Cost: O(outstanding epochs of the stream + streams + words of retiring blocks).
     pub fn complete(&self, stream: Stream, epoch: Epoch, failed: bool) -> Result<Epoch, Refusal> {
-        self.streams.complete(stream, epoch)?;
-        if failed {
-            self.counter(Counter::Failed).fetch_add(1, AcqRel);
-        }
-        self.reclaim(u32::MAX);
-        Ok(self.streams.frontier())
+        self.recorded(Call::Complete { stream, epoch, failed }, |pool| {
+            pool.streams.complete(stream, epoch)?;
+            if failed {
+                pool.counter(Counter::Failed).fetch_add(1, AcqRel);
+            }
+            pool.reclaim_up_to(u32::MAX);
+            Ok(pool.streams.frontier())
+        })
     }
 
     /// The device behind `stream` is lost: nothing that was submitted there touches memory any more. All its epochs are
     /// over, as failed. Returns the frontier. Errors, threads, progress, cost: as `complete`.
     pub fn abandon(&self, stream: Stream) -> Result<Epoch, Refusal> {
-        let failed = self.streams.abandon(stream)?;
-        self.counter(Counter::Failed).fetch_add(failed, AcqRel);
-        self.reclaim(u32::MAX);
-        Ok(self.streams.frontier())
+        self.recorded(Call::Abandon { stream }, |pool| {
+            let failed = pool.streams.abandon(stream)?;
+            pool.counter(Counter::Failed).fetch_add(failed, AcqRel);
+            pool.reclaim_up_to(u32::MAX);
+            Ok(pool.streams.frontier())
+        })
     }
 
     /// The frontier. Never fails. Cost: O(streams).

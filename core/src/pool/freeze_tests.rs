@@ -31,7 +31,9 @@ fn pool() -> Pool<'static> {
         PoolConfig { streams: 2, accounts: ACCOUNTS, groups: 2, rows: 2, ..PoolConfig::new(BLOCKS, 1, 8, BLOCKS) };
     let memory = vec![Line::ZERO; lines(&config)].leak();
     let table = vec![0; entries(&config)].leak();
-    Pool::init(memory, table, &config).expect("a good configuration")
+    let pool = Pool::init(memory, table, &config).expect("a good configuration");
+    // One ring for all: the frozen thread has it, and the others go on without.
+    pool.recording(vec![Line::ZERO; 64].leak()).expect("room")
 }
 
 /// Every point that the source names.

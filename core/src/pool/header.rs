@@ -14,7 +14,7 @@ const READY: u64 = u64::from_le_bytes(*b"kvledger");
 /// The same, while the memory is being initialized.
 const UNDER_WAY: u64 = u64::from_le_bytes(*b"kvl_init");
 /// The version of the layout in memory: changes whenever a region does.
-const LAYOUT_VERSION: u64 = 1;
+const LAYOUT_VERSION: u64 = 2;
 
 const MAGIC: usize = 0;
 const VERSION: usize = 1;
@@ -23,7 +23,7 @@ const BYTES: usize = 2;
 const FIELDS: usize = 3;
 
 /// The fields of a configuration in five cells. `safety` may change later; the header keeps what it was at init.
-const fn pack(config: &PoolConfig) -> [u64; 5] {
+pub(crate) const fn pack(config: &PoolConfig) -> [u64; 5] {
     [
         config.number as u64 | (config.blocks as u64) << 32,
         config.safety as u64 | (config.block_tokens as u64) << 32,
@@ -34,7 +34,7 @@ const fn pack(config: &PoolConfig) -> [u64; 5] {
     ]
 }
 
-const fn unpack(cells: [u64; 5]) -> PoolConfig {
+pub(crate) const fn unpack(cells: [u64; 5]) -> PoolConfig {
     let [a, b, c, d, e] = cells;
     PoolConfig {
         number: a as u32,

@@ -17,6 +17,7 @@ use crate::blocks::{self, Blocks};
 use crate::config::PoolConfig;
 use crate::freelist::{FreeList, FreeListLayout};
 use crate::ledger::Ledger;
+use crate::recorder::Recorder;
 use crate::retire::{self, Retiring};
 use crate::sequence;
 use crate::streams::{self, Streams};
@@ -108,5 +109,6 @@ pub(super) fn open_memory<'m>(
         retiring: Retiring::view(arena, &layout.retiring)?,
         config: *config,
         block_tokens,
+        recorder: Recorder::OFF,
     })
 }

@@ -4,6 +4,7 @@ use super::{Counter, Pool};
 use crate::answer::{Argument, Refusal};
 use crate::ids::Group;
 use crate::ledger::Into;
+use crate::recorder::Call;
 use crate::sync::{AcqRel, Acquire, Plant, planted, point};
 
 impl Pool<'_> {
@@ -12,6 +13,10 @@ impl Pool<'_> {
     ///
     /// Errors: `INVALID(Safety)` if it is not below N; `WOULD_BLOCK`, `RETRY_AFTER`. Threads: any. Lock-free.
     pub fn set_safety(&self, blocks: u32) -> Result<(), Refusal> {
+        self.recorded(Call::SetSafety { blocks }, |pool| pool.change_safety(blocks))
+    }
+
+    fn change_safety(&self, blocks: u32) -> Result<(), Refusal> {
         if blocks >= self.config.blocks {
             return Err(Refusal::invalid(Argument::Safety));
         }
@@ -40,11 +45,13 @@ impl Pool<'_> {
     ///
     /// Errors: `INVALID(Group)`. Threads: any. Lock-free. Cost: O(1).
     pub fn set_quota(&self, group: Group, blocks: u32) -> Result<(), Refusal> {
-        self.check_group(group)?;
-        if blocks > self.group_word(group).set_quota(blocks) {
-            self.returned();
-        }
-        Ok(())
+        self.recorded(Call::SetQuota { group, blocks }, |pool| {
+            pool.check_group(group)?;
+            if blocks > pool.group_word(group).set_quota(blocks) {
+                pool.returned();
+            }
+            Ok(())
+        })
     }
 
     fn release_pool(&self, count: u32) {

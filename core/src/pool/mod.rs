@@ -10,7 +10,8 @@
 //! 4. `submit`, `complete`, `abandon`, `reclaim` (`epochs.rs`, `reclaim.rs`): when blocks may be used again.
 //! 5. `row`, `export_row`, `export_csr`, `launch_row` (`rows.rs`): what kernels read.
 //! 6. `open_account`, `set_account_total`, `close_account` (`shared.rs`), `set_safety`, `set_quota` (`limits.rs`).
-//! 7. `counts`, `snapshot` and its kin (`observe.rs`), `validate` (`audit.rs`).
+//! 7. `recording`, `dump` (`recording.rs`): what was asked and answered.
+//! 8. `counts`, `snapshot` and its kin (`observe.rs`), `validate` (`audit.rs`).
 //!
 //! Threads: every call may be made from any thread at any time. One sequence is driven by one thread at a time (a second
 //! one gets `BUSY`), except for `cancel`. A thread that is stopped anywhere, for ever, stops nobody else: it keeps what
@@ -25,7 +26,7 @@ mod corrupt_tests;
 mod epochs;
 #[cfg(all(test, not(loom)))]
 mod freeze_tests;
-mod header;
+pub(crate) mod header;
 mod layout;
 mod limits;
 #[cfg(all(test, loom))]
@@ -33,6 +34,8 @@ mod loom_tests;
 mod memory;
 mod observe;
 mod reclaim;
+#[cfg(feature = "recorder")]
+mod recording;
 mod rows;
 mod sequences;
 mod shared;
@@ -52,6 +55,7 @@ use crate::freelist::{Cursor, FreeList};
 use crate::group::GroupWord;
 use crate::ids::Group;
 use crate::ledger::Ledger;
+use crate::recorder::{Answer, Call, Recorder, recorded};
 use crate::retire::Retiring;
 use crate::sequence::Sequences;
 use crate::streams::Streams;
@@ -75,6 +79,7 @@ pub struct Pool<'m> {
     retiring: Retiring<'m>,
     config: PoolConfig,
     block_tokens: NonZeroU32,
+    pub(crate) recorder: Recorder<'m>,
 }
 
 /// Numbers beside the ledger word, a line each.
@@ -88,10 +93,13 @@ enum Counter {
     Quarantined = 2,
     /// Epochs reported as failed.
     Failed = 3,
+    /// Places given out in the order of all records.
+    #[cfg_attr(not(feature = "recorder"), expect(dead_code, reason = "only rings draw tickets"))]
+    Tickets = 4,
 }
 
 impl Counter {
-    const COUNT: usize = 4;
+    const COUNT: usize = 5;
 }
 
 impl<'m> Pool<'m> {
@@ -130,6 +138,17 @@ impl<'m> Pool<'m> {
     #[inline(always)]
     fn cursor(&self, slot: u32) -> Cursor<'m> {
         Cursor::new(self.cursors.at(slot as usize % layout::CURSORS * layout::LINE_CELLS))
+    }
+
+    /// The road of every call that may change something: `run` is made, and recorded if this handle has a ring. A call
+    /// that does not get the ring goes on as one of a handle that has none. Within `run` no such call may be made.
+    #[inline(always)]
+    pub(crate) fn recorded<T: Copy + Into<Answer>>(
+        &self,
+        call: Call<'_>,
+        run: impl FnOnce(&Self) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        recorded(self, &self.recorder, || Pool { recorder: Recorder::OFF, ..*self }, call, run)
     }
 
     /// ⌈tokens / B⌉.

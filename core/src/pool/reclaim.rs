@@ -7,6 +7,7 @@ use crate::balance;
 use crate::bits::{Places, bit_at};
 use crate::blocks::Tag;
 use crate::ids::{Account, Epoch, Group, StreamSet};
+use crate::recorder::Call;
 use crate::retire::{BUCKETS, Retiring, Survey};
 use crate::sync::{Plant, Stop, full_fence, planted, point, stopped};
 
@@ -29,6 +30,10 @@ impl Pool<'_> {
     ///
     /// Threads: any; two reclaimers share the work. Progress: lock-free. Cost: O(words of retiring blocks).
     pub fn reclaim(&self, blocks_max: u32) -> u32 {
+        self.recorded(Call::Reclaim { blocks: blocks_max }, |pool| Ok(pool.reclaim_up_to(blocks_max))).unwrap_or(0)
+    }
+
+    pub(super) fn reclaim_up_to(&self, blocks_max: u32) -> u32 {
         if self.retiring.is_empty() {
             return 0;
         }

@@ -3,6 +3,7 @@
 use super::Pool;
 use crate::answer::{Argument, Refusal};
 use crate::ids::{Epoch, Sequence};
+use crate::recorder::Call;
 use crate::sequence::{Driver, Event};
 use crate::sync::Relaxed;
 
@@ -87,13 +88,15 @@ impl Pool<'_> {
     ///
     /// Errors: as `row`; `INVALID(Epoch)` if it was not handed out. Threads: its driver. Cost: O(1).
     pub fn launch_row(&self, sequence: Sequence, epoch: Epoch) -> Result<RowView, Refusal> {
-        if epoch == Epoch::NONE || epoch > self.streams.newest() {
-            return Err(Refusal::invalid(Argument::Epoch));
-        }
-        let driver = self.sequences.drive(sequence, Event::Use)?;
-        let view = self.view_of(&driver);
-        self.table.launch(view.row, epoch, driver.record.streams());
-        Ok(view)
+        self.recorded(Call::LaunchRow { sequence, epoch }, |pool| {
+            if epoch == Epoch::NONE || epoch > pool.streams.newest() {
+                return Err(Refusal::invalid(Argument::Epoch));
+            }
+            let driver = pool.sequences.drive(sequence, Event::Use)?;
+            let view = pool.view_of(&driver);
+            pool.table.launch(view.row, epoch, driver.record.streams());
+            Ok(view)
+        })
     }
 
     /// Whether no device reads the row in place.

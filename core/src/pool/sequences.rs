@@ -8,6 +8,7 @@ use crate::blocks::Tag;
 use crate::calls::Released;
 use crate::freelist::Gather;
 use crate::ids::{Epoch, Group, Sequence, StreamSet};
+use crate::recorder::Call;
 use crate::sequence::{Driver, Event, Extent};
 use crate::sync::{AcqRel, Plant, Relaxed, full_fence, planted, point};
 use crate::table::Row;
@@ -27,7 +28,7 @@ impl Pool<'_> {
     ///
     /// Errors: `FULL` when `sequences` are open. Threads: any. Lock-free. Cost: O(1) while slots are left.
     pub fn open(&self) -> Result<Sequence, Refusal> {
-        self.sequences.open()
+        self.recorded(Call::Open, |pool| pool.sequences.open())
     }
 
     /// Cancel a sequence, from any thread, at any moment: its account is closed in one compare-exchange, and what was
@@ -36,6 +37,10 @@ impl Pool<'_> {
     ///
     /// Twice is `OK`. Errors: `STALE` after `end`. Threads: any, also while another drives the sequence. Lock-free.
     pub fn cancel(&self, sequence: Sequence) -> Result<(), Refusal> {
+        self.recorded(Call::Cancel { sequence }, |pool| pool.cancel_one(sequence))
+    }
+
+    fn cancel_one(&self, sequence: Sequence) -> Result<(), Refusal> {
         let record = self.sequences.find(sequence)?;
         // The group is fixed before the first promise is credited, so the one read beside a balance is that of the
         // balance, even if the slot has been reused when we come to pay.
@@ -58,6 +63,10 @@ impl Pool<'_> {
     /// the sequence has ended all the same, what those entries stood for stays in A as quarantined.
     /// Threads: its driver. Lock-free. Cost: O(blocks held).
     pub fn end(&self, sequence: Sequence) -> Result<Released, Refusal> {
+        self.recorded(Call::End { sequence }, |pool| pool.end_one(sequence))
+    }
+
+    fn end_one(&self, sequence: Sequence) -> Result<Released, Refusal> {
         let mut driver = self.sequences.drive(sequence, Event::End)?;
         // Closed by a cancellation: its balance is gone already.
         let closed = driver.record.balance().close(driver.generation, || ());
@@ -78,12 +87,14 @@ impl Pool<'_> {
     /// Errors: `STALE`, `BUSY`, `CANCELLED`; `INVALID(Sequence)` if it is not admitted; `CORRUPT` as in `end`.
     /// Threads: its driver. Lock-free. Cost: O(blocks held).
     pub fn preempt(&self, sequence: Sequence) -> Result<Released, Refusal> {
-        let mut driver = self.sequences.drive(sequence, Event::Preempt)?;
-        let emptied = driver.record.balance().debit_up_to(driver.generation, u32::MAX);
-        let balance = emptied.map_err(|_| Refusal::Cancelled)?;
-        let (released, lost) = self.let_go(&driver, balance);
-        driver.succeed();
-        Self::unless_lost(released, lost)
+        self.recorded(Call::Preempt { sequence }, |pool| {
+            let mut driver = pool.sequences.drive(sequence, Event::Preempt)?;
+            let emptied = driver.record.balance().debit_up_to(driver.generation, u32::MAX);
+            let balance = emptied.map_err(|_| Refusal::Cancelled)?;
+            let (released, lost) = pool.let_go(&driver, balance);
+            driver.succeed();
+            Self::unless_lost(released, lost)
+        })
     }
 
     /// Let other streams touch the blocks of a sequence too: before work with them is submitted there.
@@ -91,10 +102,12 @@ impl Pool<'_> {
     /// Errors: `INVALID(Stream)` for an empty set, `INVALID(Sequence)` if it is not admitted, `STALE`, `BUSY`,
     /// `CANCELLED`. Threads: its driver. Cost: O(1).
     pub fn use_streams(&self, sequence: Sequence, streams: StreamSet) -> Result<(), Refusal> {
-        let streams = self.streams.known(streams)?;
-        let driver = self.sequences.drive(sequence, Event::Use)?;
-        driver.record.set_streams(driver.record.streams().with(streams));
-        Ok(())
+        self.recorded(Call::UseStreams { sequence, streams }, |pool| {
+            let streams = pool.streams.known(streams)?;
+            let driver = pool.sequences.drive(sequence, Event::Use)?;
+            driver.record.set_streams(driver.record.streams().with(streams));
+            Ok(())
+        })
     }
 
     fn unless_lost(released: Released, lost: u32) -> Result<Released, Refusal> {

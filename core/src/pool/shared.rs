@@ -6,6 +6,7 @@ use crate::answer::Refusal;
 use crate::balance::Denied;
 use crate::ids::{Account, Group};
 use crate::ledger::Into;
+use crate::recorder::Call;
 use crate::sync::point;
 
 impl Pool<'_> {
@@ -14,6 +15,11 @@ impl Pool<'_> {
     /// Errors: `INVALID(Group)`; `FULL` when `accounts` are open; `NEVER_FITS`, `WOULD_BLOCK`, `RETRY_AFTER`.
     /// Threads: any. Lock-free. Cost: as `admit`.
     pub fn open_account(&self, group: Group, total: u32, watermark: u32) -> Result<Account, Refusal> {
+        let call = Call::OpenAccount { group, total, watermark };
+        self.recorded(call, |pool| pool.open_one_account(group, total, watermark))
+    }
+
+    fn open_one_account(&self, group: Group, total: u32, watermark: u32) -> Result<Account, Refusal> {
         self.check_group(group)?;
         let slot = self.accounts.take_slot().ok_or(Refusal::Full)?;
         match self.charge_account(group, 0, total, watermark) {
@@ -31,11 +37,13 @@ impl Pool<'_> {
     /// Errors: `STALE`; `BUSY` (another thread changes it); `NEVER_FITS`, `WOULD_BLOCK`, `RETRY_AFTER` when raising;
     /// `OVER_PROMISE` when lowering by more than the balance: nothing moved. Threads: any. Lock-free or `BUSY`.
     pub fn set_account_total(&self, account: Account, total: u32) -> Result<(), Refusal> {
-        self.accounts.lock(account)?;
-        point("account total: locked");
-        let result = self.change_total(account, total);
-        self.accounts.unlock(account);
-        result
+        self.recorded(Call::SetAccountTotal { account, total }, |pool| {
+            pool.accounts.lock(account)?;
+            point("account total: locked");
+            let result = pool.change_total(account, total);
+            pool.accounts.unlock(account);
+            result
+        })
     }
 
     /// Close an account: its balance is everybody's again. Blocks of it that are still retiring only lower A when they
@@ -43,6 +51,10 @@ impl Pool<'_> {
     ///
     /// Errors: `STALE`; `BUSY` while sequences draw on it, or another thread changes it. Threads: any. Lock-free.
     pub fn close_account(&self, account: Account) -> Result<(), Refusal> {
+        self.recorded(Call::CloseAccount { account }, |pool| pool.close_one_account(account))
+    }
+
+    fn close_one_account(&self, account: Account) -> Result<(), Refusal> {
         self.accounts.close(account)?;
         point("close account: handle over");
         let account_balance = self.accounts.balance(account.slot);

@@ -32,6 +32,9 @@ impl Pool<'_> {
         let (mut looks, mut returns) = (0, 0);
         while extent.held < end {
             let found = self.free.take(end - extent.held, hint, &cursor, &mut |run: Run| {
+                if let Some(ring) = self.recorder.ring() {
+                    ring.note_taken(run.start, run.len);
+                }
                 let entries = row.part(extent.held as usize, run.len as usize).all();
                 let mut entries = entries.iter();
                 for (id, word) in (run.start..).zip(self.blocks.run(run.start, run.len)) {

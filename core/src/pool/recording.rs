@@ -1,0 +1,42 @@
+//! `recording`, `recorded`, `dump`: a handle that keeps a record of its calls (`recorder/`).
+
+use super::{Counter, Pool};
+use crate::answer::{Argument, Refusal};
+use crate::arena::Line;
+use crate::recorder::{Recorder, Ring, RingState};
+
+impl<'m> Pool<'m> {
+    /// The same pool through a handle that records in `ring`: every call that may change something, with its arguments,
+    /// its answer and a digest of the ids that it took. Give each thread a handle of its own; a call that finds its ring
+    /// in use by another thread is not recorded but counted. When the ring is full the oldest records go.
+    ///
+    /// The memory of the ring is at any time a dump of it: `Dump::read` reads it. A dump can be replayed if it begins
+    /// with the pool's first call and all that followed were recorded.
+    ///
+    /// Errors: `INVALID(Memory)` if `ring` is shorter than 15 lines. Cost: O(ring); a call then costs two locked
+    /// instructions more, and a store for each word of its record (5 to 15; for a batch one a row).
+    pub fn recording(&self, ring: &'m mut [Line]) -> Result<Pool<'m>, Refusal> {
+        let ring = Ring::new(ring, &self.config, self.counter(Counter::Tickets))?;
+        Ok(Pool { recorder: Recorder::new(ring), ..*self })
+    }
+
+    /// What this handle's ring has in it; all zero without one. Never fails. Wait-free.
+    pub fn ring(&self) -> RingState {
+        self.recorder.ring().map_or(RingState::default(), Ring::state)
+    }
+
+    /// Digest and first block of the last call of this handle.
+    #[cfg(any(test, feature = "model"))]
+    pub(crate) fn noted(&self) -> (u32, u32) {
+        self.recorder.ring().map_or((0, 0), Ring::noted)
+    }
+
+    /// Copy the ring of this handle to `out`, as it is in memory; how many words it was, `RingState::dump_words`.
+    ///
+    /// Errors: `INVALID(Output)` if `out` is shorter, or the handle has no ring; `BUSY` while another thread is in a call
+    /// with this handle. Calls that meet this one are lost to the record. Threads: any. Cost: O(ring).
+    pub fn dump(&self, out: &mut [u64]) -> Result<usize, Refusal> {
+        let ring = self.recorder.ring().ok_or(Refusal::invalid(Argument::Output))?;
+        ring.take_to_read().ok_or(Refusal::Busy)?.copy(out)
+    }
+}

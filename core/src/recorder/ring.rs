@@ -1,0 +1,361 @@
+//! The ring of a handle. Three lines of header, then words in which the oldest records are overwritten:
+//!
+//! ```text
+//! line 0  magic, version, words of records, configuration of the pool (5)    written once
+//! line 1  in use, lost                                                       shared
+//! line 2  words written so far, place of the next one, digest, first block   of who has the ring
+//!         records …
+//! record  ticket, arguments, answer, [digest and first block], footer (shape, and length in words)
+//! ```
+//!
+//! A record ends with its length, so that the ring is read backwards from the newest, and what was overwritten in part
+//! is where reading stops.
+
+#![cfg_attr(not(feature = "recorder"), allow(dead_code, reason = "nobody makes a ring then"))]
+
+use super::Recorder;
+use super::call::{Call, Stamp};
+use super::outcome::{Answer, Outcome};
+use super::steps::Steps;
+use super::words::Put;
+use crate::answer::{Argument, Refusal};
+use crate::arena::{Arena, Carve, Cells, Line};
+use crate::config::PoolConfig;
+use crate::pool::header;
+use crate::sync::{Acquire, AtomicU64, Plant, Relaxed, Release, planted, point};
+use core::sync::atomic::AtomicU64 as Plain;
+
+/// "kvl_ring", little-endian.
+pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"kvl_ring");
+/// Changes whenever the header or a record does.
+pub(super) const VERSION: u64 = 1;
+/// Cells of a line.
+const LINE: usize = 8;
+/// Words before the records.
+pub(super) const HEADER: usize = 3 * LINE;
+/// Where they stand in a dump.
+pub(super) const CAPACITY_AT: usize = 2;
+pub(super) const CONFIG_AT: usize = 3;
+const LOST: usize = 1;
+pub(super) const LOST_AT: usize = LINE + LOST;
+const WRITTEN: usize = 0;
+pub(super) const WRITTEN_AT: usize = 2 * LINE + WRITTEN;
+const IN_USE: usize = 0;
+const NEXT: usize = 1;
+const DIGEST: usize = 2;
+const FIRST_BLOCK: usize = 3;
+/// Words of the longest record but for the rows of a batch.
+const RECORD_MAX: usize = 24;
+/// Fewest words of records: a few whole calls.
+const CAPACITY_MIN: usize = 4 * RECORD_MAX;
+
+/// Flags of a footer.
+pub(super) const WIDE: u64 = 1;
+pub(super) const HAS_DIGEST: u64 = 2;
+/// Where the parts of a footer are: number of the call, status, shape of the answer, flags, words in all.
+pub(super) const STATUS_SHIFT: u32 = 8;
+pub(super) const SHAPE_SHIFT: u32 = 16;
+pub(super) const FLAGS_SHIFT: u32 = 24;
+pub(super) const WORDS_SHIFT: u32 = 32;
+
+/// What a ring has in it.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RingState {
+    /// Words that were ever written.
+    pub written: u64,
+    /// Words that it holds: what was written before the last so many is gone.
+    pub capacity: u64,
+    /// Calls that were not recorded: another thread had the ring, or the batch was longer than the ring.
+    pub lost: u64,
+    /// Words of a dump of it.
+    pub dump_words: u64,
+}
+
+/// A ring in the caller's memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Ring<'m> {
+    identity: Cells<'m, Plain>,
+    shared: Cells<'m, AtomicU64>,
+    own: Cells<'m, Plain>,
+    records: Cells<'m, Plain>,
+    /// The pool's: the order of all records of all rings.
+    tickets: &'m AtomicU64,
+}
+
+impl<'m> Ring<'m> {
+    /// An empty ring. `INVALID(Memory)` if there is no room for a few records.
+    pub(crate) fn new(
+        memory: &'m mut [Line],
+        config: &PoolConfig,
+        tickets: &'m AtomicU64,
+    ) -> Result<Ring<'m>, Refusal> {
+        let mut carve = Carve::new();
+        let (identity, shared, own) = (carve.region(LINE), carve.region(LINE), carve.region(LINE));
+        let left = core::mem::size_of_val(memory).saturating_sub(carve.bytes()) / size_of::<u64>();
+        if left < CAPACITY_MIN {
+            return Err(Refusal::invalid(Argument::Memory));
+        }
+        let records = carve.region(left);
+        let mut arena = Arena::fresh(memory);
+        let ring = Ring {
+            identity: arena.cells(identity)?,
+            shared: arena.cells(shared)?,
+            own: arena.cells(own)?,
+            records: arena.cells(records)?,
+            tickets,
+        };
+        let words = [MAGIC, VERSION, left as u64].into_iter().chain(header::pack(config));
+        for (cell, word) in ring.identity.all().iter().zip(words) {
+            cell.store(word, Relaxed);
+        }
+        Ok(ring)
+    }
+
+    /// Take the ring for one call. `None`: another thread has it, and the call is lost to the record. Wait-free.
+    #[inline(always)]
+    fn take(&self) -> Option<Hold<'_, 'm>> {
+        let hold = self.take_to_read();
+        if hold.is_none() {
+            self.shared.at(LOST).fetch_add(1, Relaxed);
+        }
+        hold
+    }
+
+    /// The same for who does not make a call. Wait-free.
+    #[inline(always)]
+    pub(crate) fn take_to_read(&self) -> Option<Hold<'_, 'm>> {
+        let in_use = self.shared.at(IN_USE);
+        // O22 acquire, pairs with O22 release in `drop`: who has the ring sees what was written before.
+        let taken = if planted(Plant::RingInTwoSteps) {
+            let free = in_use.load(Acquire) == 0;
+            in_use.store(1, Relaxed);
+            free
+        } else {
+            in_use.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
+        };
+        // Lazily: a hold that is made and dropped lets go of the ring.
+        taken.then(|| Hold { ring: self })
+    }
+
+    /// The next place in the order of all records. Relaxed will do: if one call saw what another did, the two tickets
+    /// were drawn in that order.
+    #[inline(always)]
+    fn ticket(&self) -> u64 {
+        self.tickets.fetch_add(1, Relaxed)
+    }
+
+    /// The call that has the ring took the blocks of a run.
+    #[inline(always)]
+    pub(crate) fn note_taken(&self, start: u32, len: u32) {
+        let first = self.own.at(FIRST_BLOCK);
+        if first.load(Relaxed) == 0 {
+            first.store(u64::from(start), Relaxed);
+        }
+        self.note(start, len);
+    }
+
+    /// The call that has the ring refused a row of its batch.
+    #[cold]
+    pub(crate) fn note_refused(&self, row: u32, status: u32) {
+        self.note(row, status);
+    }
+
+    #[inline(always)]
+    fn note(&self, low: u32, high: u32) {
+        /// Odd, with its bits well spread: 2^64 / φ.
+        const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
+        let digest = self.own.at(DIGEST);
+        let noted = u64::from(low) | u64::from(high) << 32;
+        digest.store((digest.load(Relaxed).rotate_left(5) ^ noted).wrapping_mul(SPREAD), Relaxed);
+    }
+
+    /// Digest and first block of the last call.
+    #[cfg(any(test, feature = "model"))]
+    pub(crate) fn noted(&self) -> (u32, u32) {
+        ((self.own.at(DIGEST).load(Relaxed) >> 32) as u32, self.own.at(FIRST_BLOCK).load(Relaxed) as u32)
+    }
+
+    pub(crate) fn state(&self) -> RingState {
+        RingState {
+            written: self.own.at(WRITTEN).load(Relaxed),
+            capacity: self.records.len() as u64,
+            lost: self.shared.at(LOST).load(Relaxed),
+            dump_words: (HEADER + self.records.len()) as u64,
+        }
+    }
+
+    /// All words of the ring, as in its memory.
+    fn copy(&self, out: &mut [u64]) {
+        let head = self.identity.all().iter().map(|cell| cell.load(Relaxed));
+        let shared = [0, self.shared.at(LOST).load(Relaxed), 0, 0, 0, 0, 0, 0];
+        let rest = self.own.all().iter().chain(self.records.all()).map(|cell| cell.load(Relaxed));
+        for (to, word) in out.iter_mut().zip(head.chain(shared).chain(rest)) {
+            *to = word;
+        }
+    }
+}
+
+/// A ring that the calling thread has to itself.
+pub(crate) struct Hold<'r, 'm> {
+    ring: &'r Ring<'m>,
+}
+
+impl Drop for Hold<'_, '_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // O22 release.
+        self.ring.shared.at(IN_USE).store(0, Release);
+    }
+}
+
+impl<'r, 'm> Hold<'r, 'm> {
+    /// A record of `call` begins.
+    #[inline(always)]
+    pub(crate) fn begin<'c>(self, call: Call<'c>) -> Entry<'r, 'm, 'c> {
+        let ring = self.ring;
+        ring.own.at(DIGEST).store(0, Relaxed);
+        ring.own.at(FIRST_BLOCK).store(0, Relaxed);
+        let early = call.stamp() == Stamp::First && !planted(Plant::StampLate);
+        let ticket = if early { ring.ticket() } else { 0 };
+        point("recorder: has the ring");
+        Entry { hold: self, call, ticket, answer: Ok(Answer::Unfinished) }
+    }
+
+    /// Copy the ring to `out`. `INVALID(Output)` if that is shorter than `RingState::dump_words`.
+    pub(crate) fn copy(&self, out: &mut [u64]) -> Result<usize, Refusal> {
+        let words = HEADER + self.ring.records.len();
+        let out = out.get_mut(..words).ok_or(Refusal::invalid(Argument::Output))?;
+        self.ring.copy(out);
+        Ok(words)
+    }
+}
+
+/// A call under way. Its record is written when it goes: with the answer, or, if the call was unwound, without.
+pub(crate) struct Entry<'r, 'm, 'c> {
+    hold: Hold<'r, 'm>,
+    call: Call<'c>,
+    ticket: u64,
+    answer: Result<Answer, Refusal>,
+}
+
+impl Entry<'_, '_, '_> {
+    /// The call is over.
+    #[inline(always)]
+    pub(crate) fn finish(mut self, answer: Result<Answer, Refusal>) {
+        self.answer = answer;
+    }
+}
+
+impl Drop for Entry<'_, '_, '_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let ring = self.hold.ring;
+        let early = self.call.stamp() == Stamp::First && !planted(Plant::StampLate);
+        let ticket = if early { self.ticket } else { ring.ticket() };
+        ring.write(&self.call, ticket, &self.answer);
+    }
+}
+
+impl Ring<'_> {
+    fn write(&self, call: &Call<'_>, ticket: u64, answer: &Result<Answer, Refusal>) {
+        let mut pen = Pen { records: self.records, next: self.own.at(NEXT).load(Relaxed) as usize, words: 0 };
+        pen.word(ticket);
+        call.put(&mut pen);
+        let mut flags = 0;
+        if let Call::AdvanceMany { steps, .. } = call {
+            let Some(wide) = self.put_rows(steps, answer, &mut pen) else {
+                self.shared.at(LOST).fetch_add(1, Relaxed);
+                return;
+            };
+            flags |= if wide { WIDE } else { 0 };
+        }
+        Outcome::put(answer, &mut pen);
+        let digest = self.own.at(DIGEST).load(Relaxed);
+        if digest != 0 {
+            pen.pair((digest >> 32) as u32, self.own.at(FIRST_BLOCK).load(Relaxed) as u32);
+            flags |= HAS_DIGEST;
+        }
+        let (status, shape) = Outcome::numbers(answer);
+        let shapes = u64::from(call.number()) | u64::from(status) << STATUS_SHIFT | u64::from(shape) << SHAPE_SHIFT;
+        pen.word(shapes | flags << FLAGS_SHIFT | (pen.words + 1) << WORDS_SHIFT);
+        let written = self.own.at(WRITTEN);
+        written.store(written.load(Relaxed) + pen.words, Relaxed);
+        self.own.at(NEXT).store(pen.next as u64, Relaxed);
+    }
+}
+
+impl Ring<'_> {
+    /// The rows of a batch, by slot if they all advanced; whether they had to be wide. `None`: there is no room.
+    #[inline]
+    fn put_rows(&self, steps: &Steps<'_>, answer: &Result<Answer, Refusal>, pen: &mut Pen<'_>) -> Option<bool> {
+        if Steps::words(steps.len(), true).saturating_add(RECORD_MAX) > self.records.len() {
+            return None;
+        }
+        let (next, words) = (pen.next, pen.words);
+        let all_advanced = matches!(answer, Ok(Answer::Batch(batch)) if batch.refused == 0);
+        if all_advanced && steps.put_slots(pen) {
+            return Some(false);
+        }
+        (pen.next, pen.words) = (next, words);
+        steps.put_wide(pen);
+        Some(true)
+    }
+}
+
+/// Writes words, around the end of the ring.
+struct Pen<'m> {
+    records: Cells<'m, Plain>,
+    next: usize,
+    words: u64,
+}
+
+impl Put for Pen<'_> {
+    #[inline(always)]
+    fn word(&mut self, word: u64) {
+        self.records.at(self.next).store(word, Relaxed);
+        self.next = if self.next + 1 < self.records.len() { self.next + 1 } else { 0 };
+        self.words += 1;
+    }
+
+    #[inline(always)]
+    fn places(&mut self, count: usize) -> [&[Plain]; 2] {
+        let (before, from_here) = self.records.all().split_at_checked(self.next).unwrap_or((&[], &[]));
+        let (first, _) = from_here.split_at_checked(count).unwrap_or((from_here, &[]));
+        let rest = before.get(..count - first.len()).unwrap_or(&[]);
+        self.next = if rest.is_empty() && first.len() < from_here.len() { self.next + count } else { rest.len() };
+        self.words += count as u64;
+        [first, rest]
+    }
+}
+
+/// What a call does before and after, in a handle that may have a ring. `silent` is the same handle without one.
+#[inline(always)]
+pub(crate) fn recorded<P: Copy, T: Copy + Into<Answer>>(
+    handle: &P,
+    recorder: &Recorder<'_>,
+    silent: impl FnOnce() -> P,
+    call: Call<'_>,
+    run: impl FnOnce(&P) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    match recorder.ring() {
+        None => run(handle),
+        Some(ring) => in_ring(ring, handle, silent, call, run),
+    }
+}
+
+/// Apart, so that a call of a handle without a ring is what it would be if there were no rings.
+#[inline(never)]
+fn in_ring<P: Copy, T: Copy + Into<Answer>>(
+    ring: &Ring<'_>,
+    handle: &P,
+    silent: impl FnOnce() -> P,
+    call: Call<'_>,
+    run: impl FnOnce(&P) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let Some(hold) = ring.take() else { return run(&silent()) };
+    let entry = hold.begin(call);
+    let answer = run(handle);
+    entry.finish(answer.map(Into::into));
+    answer
+}

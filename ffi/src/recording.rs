@@ -1,0 +1,53 @@
+//! The flight recorder of a handle: `Pool::recording`, `ring`, `dump`.
+
+use crate::answer::{In, KvlRefusal, Out, fill};
+use crate::array::array_mut;
+use crate::handle::{KvlPool, view};
+use crate::memory::memory_lines;
+use core::ffi::c_void;
+use kvledger_core::recorder::RingState;
+
+/// `Pool::recording`.
+///
+/// # Safety
+/// `ring` is NULL or valid for as many bytes, and the handle's alone from now on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_recording(
+    pool: In<'_, KvlPool>,
+    ring: *mut c_void,
+    ring_bytes: usize,
+    recording: Out<'_, KvlPool>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(recording, refusal, || {
+        let pool = view(pool)?;
+        // SAFETY: the caller's promise.
+        let ring = unsafe { memory_lines(ring, ring_bytes) }?;
+        Ok(KvlPool::new(pool.recording(ring)?))
+    })
+}
+
+/// `Pool::ring`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_ring(pool: In<'_, KvlPool>, state: Out<'_, RingState>, refusal: Out<'_, KvlRefusal>) -> u32 {
+    fill(state, refusal, || Ok(view(pool)?.ring()))
+}
+
+/// `Pool::dump`.
+///
+/// # Safety
+/// `words` is NULL or valid for `words_max` entries.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_dump(
+    pool: In<'_, KvlPool>,
+    words: *mut u64,
+    words_max: usize,
+    count: Out<'_, usize>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(count, refusal, || {
+        let pool = view(pool)?;
+        // SAFETY: the caller's promise.
+        pool.dump(unsafe { array_mut(words, words_max) }?)
+    })
+}
