@@ -80,9 +80,10 @@ fn rows(out: &mut String, name: &str, census: &Census, width: usize) {
     }
 }
 
-/// Microseconds as seconds.
+/// Microseconds as seconds, rounded to milliseconds.
 fn seconds(us: u64) -> String {
-    format!("{}.{:03}", grouped(us / 1_000_000), us % 1_000_000 / 1_000)
+    let ms = us.saturating_add(500) / 1_000;
+    format!("{}.{:03}", grouped(ms / 1_000), ms % 1_000)
 }
 
 fn arrivals(out: &mut String, census: &Census, width: usize) {

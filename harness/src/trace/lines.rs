@@ -4,6 +4,8 @@ use super::error::{Place, TraceError};
 use super::source::{LINE_BYTES_MAX, broken, not_utf8};
 use std::io::{BufRead, Read};
 
+const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+
 /// The lines of a file that are still to come.
 pub struct Lines {
     name: String,
@@ -32,15 +34,27 @@ impl Lines {
             if !self.read()? {
                 return Ok(None);
             }
-            if !self.buffer.iter().all(u8::is_ascii_whitespace) {
+            if !self.content().iter().all(u8::is_ascii_whitespace) {
                 break;
             }
         }
         let place = Place { file: &self.name, line: self.line };
-        let text = std::str::from_utf8(&self.buffer).map_err(|_| not_utf8(place))?;
-        let text = if self.line == 1 { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };
+        let text = std::str::from_utf8(self.content()).map_err(|_| not_utf8(place))?;
         let text = text.strip_suffix('\n').unwrap_or(text);
         Ok(Some((self.line, text.strip_suffix('\r').unwrap_or(text))))
+    }
+
+    /// Passes over a line, whatever is in it; false if there is none.
+    pub fn skip(&mut self) -> Result<bool, TraceError> {
+        self.read()
+    }
+
+    /// The line in the buffer, without the byte order mark that a file may begin with.
+    fn content(&self) -> &[u8] {
+        match self.line {
+            1 => self.buffer.strip_prefix(&BYTE_ORDER_MARK).unwrap_or(&self.buffer),
+            _ => &self.buffer,
+        }
     }
 
     /// Fills the buffer with the next line; false if there is none.
@@ -81,6 +95,7 @@ mod tests {
         assert_eq!(found, [(1, "a "), (4, " b"), (5, "c")]);
         assert_eq!(lines(""), Ok(vec![]));
         assert_eq!(lines("\n\n"), Ok(vec![]));
+        assert_eq!(lines("\u{feff}\r\na"), Ok(vec![(2, "a".to_string())]));
     }
 
     #[test]

@@ -101,7 +101,8 @@ impl<'a> Collector<'a> {
                 source
             }
         };
-        self.read(source)
+        let gzip = source.is_gzip();
+        self.read(source).map_err(|refusal| cause(refusal, path, gzip))
     }
 
     fn read(&mut self, source: Source) -> Result<(), TraceError> {
@@ -157,6 +158,15 @@ impl<'a> Collector<'a> {
             (None, _) => Ok((by_format, IdTokensFrom::Format)),
         }
     }
+}
+
+/// Why a row was refused: damaged gzip data become rows that nobody wrote, long before their checksum is read.
+fn cause(refusal: TraceError, path: &Path, gzip: bool) -> TraceError {
+    // Standard input is gone by now.
+    if !gzip || !path.is_file() {
+        return refusal;
+    }
+    Source::open(path).and_then(Source::check).err().unwrap_or(refusal)
 }
 
 fn format_of(source: &Source, loading: &Loading) -> Result<Format, TraceError> {

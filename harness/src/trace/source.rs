@@ -118,6 +118,13 @@ impl Source {
         Lines::new(self.name, self.gzip, Box::new(Cursor::new(self.head).chain(self.rest)))
     }
 
+    /// Reads to the end, and forgets what it reads. Errors: it cannot be unpacked.
+    pub fn check(self) -> Result<(), TraceError> {
+        let mut lines = self.lines();
+        while lines.skip()? {}
+        Ok(())
+    }
+
     /// All of it. A session is one document, so that there is no reading it by lines.
     pub fn text(self) -> Result<String, TraceError> {
         let mut bytes = self.head;

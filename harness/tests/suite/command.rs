@@ -11,10 +11,10 @@ fn replay(arguments: &[&str]) -> Output {
 }
 
 /// A file that is gone when the test is.
-struct Scratch(PathBuf);
+pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new(content: &[u8]) -> Scratch {
+    pub(super) fn new(content: &[u8]) -> Scratch {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("kvledger-test-{}-{number}", std::process::id()));
@@ -22,7 +22,7 @@ impl Scratch {
         Scratch(path)
     }
 
-    fn path(&self) -> &str {
+    pub(super) fn path(&self) -> &str {
         self.0.to_str().expect("a path in UTF-8")
     }
 }
@@ -34,7 +34,7 @@ impl Drop for Scratch {
     }
 }
 
-fn text(bytes: &[u8]) -> &str {
+pub(super) fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).expect("UTF-8")
 }
 

@@ -3,8 +3,12 @@
 
 mod bench;
 mod command;
+mod prefixes;
+mod published_prefixes;
 mod published_traces;
 mod random_traces;
 mod reference;
+mod trace_command;
+mod traces;
 mod verify;
 mod worked_example;

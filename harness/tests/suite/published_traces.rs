@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-fn folder() -> Option<PathBuf> {
+pub(super) fn folder() -> Option<PathBuf> {
     match std::env::var_os("KVLEDGER_TRACES") {
         Some(folder) => Some(PathBuf::from(folder)),
         None if std::env::var("CI").is_ok_and(|ci| ci == "true") => {
@@ -27,11 +27,11 @@ fn folder() -> Option<PathBuf> {
     }
 }
 
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+pub(super) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_else(|| panic!("`{key}` is text in {value}"))
 }
 
-fn number(value: &Value, key: &str) -> u32 {
+pub(super) fn number(value: &Value, key: &str) -> u32 {
     let number = value[key].as_u64().unwrap_or_else(|| panic!("`{key}` is a number in {value}"));
     number.try_into().expect("32 bits")
 }
@@ -64,7 +64,7 @@ fn settings(expected: &Value, case: &Value) -> Settings {
 }
 
 /// Every key of `expected` must be in `found` with the same value.
-fn same(what: &str, expected: &Value, found: &Value) {
+pub(super) fn same(what: &str, expected: &Value, found: &Value) {
     for (key, value) in expected.as_object().expect("an object") {
         assert_eq!(found.get(key), Some(value), "{what}: `{key}`");
     }

@@ -12,7 +12,7 @@ const RULES: &str = include_str!("../../RULES.md");
 const UNSAID: [&str; 5] = ["requests", "completed", "lookup_first", "max_wait", "lost_tokens"];
 
 /// The block of the example that is fenced as `kind`.
-fn fenced(kind: &str) -> &'static str {
+pub(super) fn fenced(kind: &str) -> &'static str {
     let (_, example) = RULES.split_once("## The worked example").expect("the section");
     let (_, rest) = example.split_once(&format!("```{kind}\n")).unwrap_or_else(|| panic!("a block of {kind}"));
     rest.split_once("```").expect("its end").0
