@@ -8,11 +8,15 @@
 //! - [`sample`]: a small trace that is always at hand.
 //! - [`verify`]: random operations against the pool and its model.
 //! - [`mod@bench`]: what it costs on this machine, beside what others use.
+//! - [`model_config`]: what the config of a model says about memory.
+//! - [`planning`]: sizing a pool for a model and a device.
 //! - [`cli`]: the command `kvledger`.
 
 pub mod bench;
 pub mod census;
 pub mod cli;
+pub mod model_config;
+pub mod planning;
 pub mod prefix;
 pub mod replay;
 pub mod report;

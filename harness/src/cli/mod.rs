@@ -6,6 +6,7 @@
 mod bench;
 mod input;
 mod output;
+mod plan;
 mod progress;
 mod replay;
 mod terminal;
@@ -31,6 +32,7 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Bench(bench::Args),
+    Plan(plan::Args),
     Replay(replay::Args),
     Trace(trace::Args),
     Verify(verify::Args),
@@ -82,6 +84,7 @@ impl From<Failure> for Stop {
 fn dispatch(command: Command) -> Result<(), Stop> {
     match command {
         Command::Bench(args) => bench::run(&args),
+        Command::Plan(args) => plan::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Verify(args) => verify::run(&args),

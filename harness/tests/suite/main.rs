@@ -3,6 +3,9 @@
 
 mod bench;
 mod command;
+mod plan;
+mod plan_configs;
+mod plan_models;
 mod prefixes;
 mod published_prefixes;
 mod published_traces;
