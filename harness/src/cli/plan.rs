@@ -236,9 +236,10 @@ impl From<Problem> for Stop {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
-    let mut inputs = vec![args.model.clone()];
-    inputs.extend(args.trace.iter().cloned());
-    output::is_no_input(args.json.as_deref(), &inputs)?;
+    if let Some(file) = &args.json {
+        is_not_the_model(file, &ModelConfig::file_of(&args.model))?;
+        output::can_be_written("--json", file, &args.trace)?;
+    }
     let model = ModelConfig::read(&args.model, &args.set).map_err(Problem::from)?;
     let (question, kv_type_from) = question(args, &model)?;
     let plan = Plan::new(&model, &question)?;
@@ -250,6 +251,17 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         write_out(&planning::render(&document, Page::new(terminal::width())))?;
     }
     Ok(plan.check(&question)?)
+}
+
+/// Refuses to write figures over the config.
+fn is_not_the_model(file: &Path, model: &Path) -> Result<(), Stop> {
+    match (file.canonicalize(), model.canonicalize()) {
+        (Ok(file), Ok(model)) if file == model => {
+            let model = model.display();
+            Err(Stop::Usage(format!("--json {model}: that would overwrite the model's config; give another file")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What the flags ask, and where the type of the cache comes from.

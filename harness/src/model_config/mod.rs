@@ -31,7 +31,7 @@ pub use quantization::{Format, WeightsType};
 use keys::Keys;
 use kvledger_core::plan::Element;
 use serde_json::{Map, Value};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Where a model of several parts keeps the one about text.
 const TEXT_PARTS: [&str; 4] = ["text_config", "llm_config", "language_config", "thinker_config"];
@@ -67,9 +67,14 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
+    /// The file that a path means: itself, or `config.json` in a folder.
+    pub fn file_of(path: &Path) -> PathBuf {
+        if path.is_dir() { path.join("config.json") } else { path.to_path_buf() }
+    }
+
     /// Reads a file, or `config.json` in a folder.
     pub fn read(path: &Path, settings: &[Setting]) -> Result<ModelConfig, ConfigError> {
-        let file = if path.is_dir() { path.join("config.json") } else { path.to_path_buf() };
+        let file = ModelConfig::file_of(path);
         let name = file.display().to_string();
         let bytes = std::fs::read(&file).map_err(|error| {
             ConfigError::new(&name, format!("cannot be read: {error}"), "give a model's config.json, or its folder")

@@ -221,7 +221,8 @@ fn load(out: &mut String, document: &Document, page: Page) {
         page.line(out, "full, one trust group, shared prefix", &format!("{} requests", grouped(sharing)));
     }
     if document.policies.iter().any(|fit| fit.policy == "percentile") {
-        page.note(out, "A percentile is no bound. Requests that resemble one another exceed it together: then the chance for independent ones says nothing.");
+        page.note(out, "A percentile is no bound, and a Q taken from these lengths is in-sample. Requests that resemble one another \
+             exceed it together: then the chance for independent ones says nothing.");
     }
     page.note(
         out,

@@ -242,18 +242,14 @@ fn the_last_line_can_be_run() {
 fn json_goes_to_a_file_beside_the_page_and_never_over_an_input() {
     let folder = Folder::new(DECODER);
     let (json, config) = (folder.file("plan.json"), folder.file("config.json"));
-    let arguments = [&["--model", folder.path(), "--gpu-memory", "1GiB"], &BARE[..]].concat();
-    let output = command(
-        &[&arguments[..], &["--json", &std::env::temp_dir().join("kvledger-plan.json").display().to_string()]].concat(),
-    )
-    .output()
-    .expect("the command starts");
-    assert!(text(&output.stdout).contains("usable blocks"), "{}", text(&output.stderr));
-    let model = [&["--model", config.as_str(), "--gpu-memory", "1GiB"], &BARE[..]].concat();
-    let output = command(&[&model[..], &["--json", &json]].concat()).output().expect("the command starts");
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""), "quiet in a pipe");
-    let figures: Value = serde_json::from_slice(&std::fs::read(&json).expect("the file")).expect("JSON");
-    assert_eq!(figures["token_bytes"], 131_072);
+    let model = [&["--model", folder.path(), "--gpu-memory", "1GiB"], &BARE[..]].concat();
+    for _ in ["a new file", "the same file again"] {
+        let output = command(&[&model[..], &["--json", &json]].concat()).output().expect("the command starts");
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""), "quiet in a pipe");
+        assert!(text(&output.stdout).contains("usable blocks"), "{}", text(&output.stdout));
+        let figures: Value = serde_json::from_slice(&std::fs::read(&json).expect("the file")).expect("JSON");
+        assert_eq!(figures["token_bytes"], 131_072);
+    }
     let output = command(&[&model[..], &["--json", &config]].concat()).output().expect("the command starts");
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("another file"), "{}", text(&output.stderr));
@@ -400,6 +396,78 @@ fn counting_is_admitting_one_by_one() {
         }
     }
     assert!(fitting > 500 && none > 20, "{fitting} loads fit, {none} do not");
+}
+
+/// Whatever is asked of whatever size, there is an answer, and what it says of memory adds up.
+#[test]
+fn no_question_is_too_large() {
+    let sizes = ["1", "16", "4096", "1000000", "2147483647", "4294967295", "4294967296", "18446744073709551615"];
+    let lengths = ["1:0", "2147483647:2147483647", "16:1,1:16,2147483647:0"];
+    let models = [
+        DECODER.to_string(),
+        DECODER.replace("4096,", "2147483647,").replace("\"num_attention_heads\": 32", "\"num_attention_heads\": 1"),
+        DECODER.replace('}', r#", "sliding_window": 2147483647, "sliding_window_pattern": 2}"#),
+        DECODER.replace('}', r#", "full_attention_interval": 2}"#),
+    ];
+    let folders: Vec<Folder> = models.iter().map(|model| Folder::new(model)).collect();
+    let (mut answered, mut refused) = (0, 0);
+    for seed in 1..=300 {
+        let mut random = Random::new(seed);
+        let mut one_of = |list: &[&'static str]| list[random.below(list.len() as u32) as usize];
+        let mut arguments: Vec<String> = vec!["--state-bytes".into(), one_of(&sizes).into()];
+        for flag in [
+            "--gpu-memory",
+            "--block-tokens",
+            "--step-tokens",
+            "--steps-in-flight",
+            "--safety",
+            "--watermark",
+            "--requests",
+            "--percentile-tokens",
+        ] {
+            if one_of(&["yes", "no", "no"]) == "yes" || flag == "--gpu-memory" {
+                arguments.extend([flag.into(), one_of(&sizes).into()]);
+            }
+        }
+        arguments.extend([
+            "--lengths".into(),
+            one_of(&lengths).into(),
+            "--context".into(),
+            one_of(&["0", "4294967295"]).into(),
+        ]);
+        arguments.extend(["--region".into(), format!("weights={}", one_of(&["0", "0", "50%", "1.0"]))]);
+        let folder = &folders[(seed % 4) as usize];
+        let given: Vec<&str> =
+            ["--model", folder.path(), "--json", "-"].into_iter().chain(arguments.iter().map(String::as_str)).collect();
+        let output = command(&given).output().expect("the command starts");
+        let message = text(&output.stderr);
+        assert!(
+            matches!(output.status.code(), Some(0..=2)) && !message.contains("panicked"),
+            "{arguments:?}: {message}"
+        );
+        if output.stdout.is_empty() {
+            assert!(message.len() > 20 && message.contains(';') || message.contains("give"), "{message}");
+            refused += 1;
+            continue;
+        }
+        let figures: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let pools: u128 = figures["kinds"]
+            .as_array()
+            .expect("kinds")
+            .iter()
+            .map(|kind| u128::from(kind["pool_bytes"].as_u64().expect("bytes")))
+            .sum();
+        let states = u128::from(figures["sequences"].as_u64().unwrap_or(0))
+            * u128::from(figures["state_bytes"].as_u64().expect("bytes"));
+        let unused = u128::from(figures["unused_bytes"].as_u64().expect("bytes"));
+        assert_eq!(
+            pools + states + unused,
+            u128::from(figures["regions"]["kv-pool"].as_u64().expect("bytes")),
+            "{arguments:?}"
+        );
+        answered += 1;
+    }
+    assert!(answered > 20 && refused > 20, "{answered} answered, {refused} refused");
 }
 
 fn one_by_one(load: &Load, pools: &Pools, policy: Policy, watermark: u32) -> u64 {
