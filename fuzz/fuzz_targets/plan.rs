@@ -142,6 +142,18 @@ fn groups(input: &Input) {
     let wide = growth.div_ceil(block) - u128::from(prefix).div_ceil(block);
     let fits = growth <= u128::from(u64::MAX);
     expect(paged::growth_blocks(prefix, requests, block_tokens), fits.then_some(wide), "growth");
+    windows(prefix as u32, requests as u32, tokens as u32, block_tokens);
+}
+
+/// A window of at least one token, with every block size above 0.
+fn windows(window: u32, steps_in_flight: u32, step_tokens: u32, block_tokens: u32) {
+    let steps = (u128::from(steps_in_flight) + 1) * u128::from(step_tokens);
+    let blocks = |before: u32| (u128::from(before) + steps).div_ceil(u128::from(block_tokens)) + 1;
+    let answer = paged::window_blocks(window, steps_in_flight, step_tokens, block_tokens);
+    match window.checked_sub(1) {
+        Some(before) => expect(answer, Some(blocks(before)), "blocks of a window"),
+        None => assert_eq!(answer, Err(Refusal::Invalid { argument: Argument::Tokens })),
+    }
 }
 
 /// Whatever is asked, the bounds fit the device and nothing that was taken is above its bound.
