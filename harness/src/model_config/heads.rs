@@ -78,6 +78,12 @@ pub fn kv_heads(keys: &Keys<'_>) -> Result<u64, ConfigError> {
     }
 }
 
+/// Whether the config says how many KV heads there are, or keeps none.
+pub fn names_kv_heads(keys: &Keys<'_>) -> bool {
+    let others = ["multi_query", "attn_config", "num_key_value_heads_per_layer", "block_configs", "kv_lora_rank"];
+    keys.has(&KV_HEADS) || keys.has(&others)
+}
+
 /// KV heads of each layer, where layers differ: a list, or blocks whose attention groups differ. 0 for a block without.
 pub fn kv_heads_by_layer(keys: &Keys<'_>) -> Result<Option<Vec<u64>>, ConfigError> {
     if let Some((name, list)) = keys.list(&["num_key_value_heads_per_layer"])? {

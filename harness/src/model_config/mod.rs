@@ -151,6 +151,11 @@ impl ModelConfig {
         self.keys()?.size_if_there(&heads::QUERY_HEADS)
     }
 
+    /// Whether it says how many KV heads there are. If not, each query head is taken to have its own.
+    pub fn names_kv_heads(&self) -> Result<bool, ConfigError> {
+        Ok(heads::names_kv_heads(&self.keys()?))
+    }
+
     /// Bytes of the state that all layers together keep of one sequence on one of `ranks`; 0 if there is none.
     pub fn state_bytes(&self, ranks: u64) -> Result<u64, ConfigError> {
         let count = self.layers()?.iter().filter(|layer| layer.has_state).count() as u64;

@@ -57,6 +57,8 @@ pub struct Document {
     pub sharing: Option<u64>,
     /// What is needed, policy by policy.
     pub needed: Vec<NeededDocument>,
+    /// What was taken for granted.
+    pub notes: Vec<&'static str>,
     /// Flags for the replay.
     pub replay: Option<String>,
 }
@@ -206,9 +208,34 @@ impl Document {
                     device_bytes: *device_bytes,
                 })
                 .collect(),
+            notes: notes(model, question, plan)?,
             replay: pools.and_then(|pools| replay(question, pools)),
         })
     }
+}
+
+fn notes(model: &ModelConfig, question: &Question, plan: &Plan) -> Result<Vec<&'static str>, ConfigError> {
+    let mut notes = Vec::new();
+    let mut note = |applies: bool, text| {
+        if applies {
+            notes.push(text);
+        }
+    };
+    note(
+        !plan.cache.kinds.is_empty() && !model.names_kv_heads()?,
+        "No key says how many KV heads there are: each query head is taken to have its own.",
+    );
+    note(plan.cache.repeated, "There are more ranks than KV heads, or a latent: the same is kept on several ranks.");
+    note(question.storage.keeps_windows, "Windows are kept whole.");
+    note(
+        matches!(plan.weights, Weights::Stated { .. }),
+        "The parameters of --parameters are taken to have one type, and to be divided evenly among the ranks.",
+    );
+    note(
+        plan.cache.kinds.len() > 1 && plan.pools.is_some(),
+        "The flags for kvledger replay are of the first pool: it has one.",
+    );
+    Ok(notes)
 }
 
 fn kinds(plan: &Plan, block_tokens: u32) -> Vec<KindDocument> {

@@ -78,6 +78,10 @@ pub fn render(document: &Document, page: Page) -> String {
     device(&mut out, document, page);
     load(&mut out, document, page);
     needed(&mut out, document, page);
+    if !document.notes.is_empty() {
+        out.push('\n');
+    }
+    document.notes.iter().for_each(|text| page.note(&mut out, text));
     if let Some(replay) = &document.replay {
         // In one piece, to be copied.
         let _ = writeln!(out, "\n{replay}");

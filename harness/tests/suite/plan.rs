@@ -207,6 +207,23 @@ fn scales_and_types_are_in_the_bytes() {
 }
 
 #[test]
+fn what_was_taken_for_granted_is_said() {
+    let notes = |config: &str, arguments: &[&str]| {
+        let figures = figures(config, &[&BARE[..1], &["weights=0", "--gpu-memory", "1GiB"], arguments].concat());
+        figures["notes"].as_array().expect("a list").iter().map(|note| note.to_string()).collect::<String>()
+    };
+    assert_eq!(notes(DECODER, &[]), "");
+    assert_eq!(notes(DECODER, &["--tensor-parallel", "8"]), "");
+    assert!(notes(DECODER, &["--tensor-parallel", "16"]).contains("more ranks than KV heads"));
+    assert!(notes(DECODER, &["--keep-windows"]).contains("kept whole"));
+    assert!(notes(&DECODER.replace("num_key_value_heads", "other"), &[]).contains("each query head"));
+    let windows = ["--set", "sliding_window=64", "--set", "sliding_window_pattern=2"];
+    assert!(notes(DECODER, &windows).contains("of the first pool"));
+    let page = plan(DECODER, &[&BARE[..], &["--gpu-memory", "1GiB", "--tensor-parallel", "16"]].concat());
+    assert!(text(&page.stdout).contains("more ranks than KV heads"), "{}", text(&page.stdout));
+}
+
+#[test]
 fn lengths_come_from_a_trace_as_well() {
     let folder = Folder::new(DECODER);
     let trace = folder.file("trace.csv");

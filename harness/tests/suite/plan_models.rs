@@ -112,6 +112,33 @@ fn dense() -> Vec<Model> {
             3_075_098_624,
             "hub",
         ),
+        plain(
+            "Qwen3-8B",
+            r#"{"model_type": "qwen3", "num_hidden_layers": 36, "hidden_size": 4096, "num_attention_heads": 32,
+            "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 12288, "vocab_size": 151936,
+            "torch_dtype": "bfloat16", "tie_word_embeddings": false, "use_sliding_window": false}"#,
+            147_456,
+            8_190_735_360,
+            "hub",
+        ),
+        plain(
+            "gemma-2b",
+            r#"{"model_type": "gemma", "num_hidden_layers": 18, "hidden_size": 2048, "num_attention_heads": 8,
+            "num_key_value_heads": 1, "head_dim": 256, "intermediate_size": 16384, "vocab_size": 256000,
+            "torch_dtype": "bfloat16"}"#,
+            18_432,
+            2_506_172_416,
+            "hub",
+        ),
+        plain(
+            "granite-3.3-8b-instruct",
+            r#"{"model_type": "granite", "num_hidden_layers": 40, "hidden_size": 4096, "num_attention_heads": 32,
+            "num_key_value_heads": 8, "intermediate_size": 12800, "vocab_size": 49159, "torch_dtype": "bfloat16",
+            "tie_word_embeddings": true}"#,
+            163_840,
+            8_170_864_640,
+            "hub",
+        ),
         // Both matrices are in the files, though the model uses one.
         plain(
             "falcon-180B",
@@ -186,6 +213,33 @@ fn experts_and_latents() -> Vec<Model> {
             source: "paper, 70.272 KB; report, 671B, the tensors of the main model in the hub's files",
         },
         Model {
+            name: "Kimi-K2-Instruct",
+            config: r#"{"model_type": "kimi_k2", "num_hidden_layers": 61, "hidden_size": 7168,
+            "num_attention_heads": 64, "num_key_value_heads": 64, "kv_lora_rank": 512, "q_lora_rank": 1536,
+            "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "intermediate_size": 18432,
+            "moe_intermediate_size": 2048, "n_routed_experts": 384, "n_shared_experts": 1, "first_k_dense_replace": 1,
+            "moe_layer_freq": 1, "topk_method": "noaux_tc", "num_nextn_predict_layers": 0, "vocab_size": 163840,
+            "torch_dtype": "bfloat16", "tie_word_embeddings": false}"#
+                .to_string(),
+            token_bytes: [70_272, 0],
+            state_bytes: 0,
+            parameters: 1_026_408_232_448,
+            source: "hub",
+        },
+        Model {
+            name: "Qwen1.5-MoE-A2.7B",
+            config: r#"{"model_type": "qwen2_moe", "num_hidden_layers": 24, "hidden_size": 2048,
+            "num_attention_heads": 16, "num_key_value_heads": 16, "intermediate_size": 5632,
+            "moe_intermediate_size": 1408, "shared_expert_intermediate_size": 5632, "num_experts": 60,
+            "decoder_sparse_step": 1, "vocab_size": 151936, "torch_dtype": "bfloat16", "use_sliding_window": false,
+            "tie_word_embeddings": false}"#
+                .to_string(),
+            token_bytes: [196_608, 0],
+            state_bytes: 0,
+            parameters: 14_315_784_192,
+            source: "hub",
+        },
+        Model {
             name: "DeepSeek-V2-Lite",
             config: r#"{"model_type": "deepseek_v2", "num_hidden_layers": 27, "hidden_size": 2048,
             "num_attention_heads": 16, "num_key_value_heads": 16, "kv_lora_rank": 512, "q_lora_rank": null,
@@ -216,6 +270,29 @@ fn windows_and_states() -> Vec<Model> {
             source: "jamba, 32 GB with nothing let go; hub",
         },
         Model {
+            name: "Phi-3-mini-4k-instruct",
+            config: r#"{"model_type": "phi3", "num_hidden_layers": 32, "hidden_size": 3072, "num_attention_heads": 32,
+            "num_key_value_heads": 32, "intermediate_size": 8192, "vocab_size": 32064, "sliding_window": 2047,
+            "torch_dtype": "bfloat16", "tie_word_embeddings": false}"#
+                .to_string(),
+            token_bytes: [0, 393_216],
+            state_bytes: 0,
+            parameters: 3_821_079_552,
+            source: "hub",
+        },
+        Model {
+            name: "gemma-3-1b-it",
+            config: r#"{"model_type": "gemma3_text", "num_hidden_layers": 26, "hidden_size": 1152,
+            "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 256, "intermediate_size": 6912,
+            "vocab_size": 262144, "sliding_window": 512, "sliding_window_pattern": 6, "torch_dtype": "bfloat16"}"#
+                .to_string(),
+            // Layers 6, 12, 18 and 24 keep every token.
+            token_bytes: [4 * 1_024, 22 * 1_024],
+            state_bytes: 0,
+            parameters: 999_885_952,
+            source: "hub",
+        },
+        Model {
             name: "gemma-2-9b",
             config: r#"{"model_type": "gemma2", "num_hidden_layers": 42, "hidden_size": 3584, "num_attention_heads": 16,
             "num_key_value_heads": 8, "head_dim": 256, "intermediate_size": 14336, "vocab_size": 256000,
@@ -242,13 +319,15 @@ fn windows_and_states() -> Vec<Model> {
             name: "Jamba-v0.1",
             config: r#"{"model_type": "jamba", "num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32,
             "num_key_value_heads": 8, "attn_layer_period": 8, "attn_layer_offset": 4, "mamba_d_state": 16,
-            "mamba_d_conv": 4, "mamba_expand": 2, "mamba_dt_rank": 256, "torch_dtype": "bfloat16"}"#
+            "mamba_d_conv": 4, "mamba_expand": 2, "mamba_dt_rank": 256, "mamba_conv_bias": true,
+            "mamba_proj_bias": false, "intermediate_size": 14336, "num_experts": 16, "expert_layer_period": 2,
+            "expert_layer_offset": 1, "vocab_size": 65536, "torch_dtype": "bfloat16", "tie_word_embeddings": false}"#
                 .to_string(),
             token_bytes: [4 * 1024 * 1024 * 1024 / (256 * 1024), 0],
             // 28 layers, 8,192 channels: three inputs and sixteen states each.
             state_bytes: 28 * 8_192 * (3 + 16) * 2,
-            parameters: 0,
-            source: "jamba, 4 GB",
+            parameters: 51_570_323_328,
+            source: "jamba, 4 GB; hub",
         },
         Model {
             name: "Qwen3-Next-80B-A3B",
@@ -280,12 +359,29 @@ fn windows_and_states() -> Vec<Model> {
             parameters: 0,
             source: "report, arXiv 2504.03624: four attention layers; state as vLLM allocates it",
         },
+        Model {
+            name: "Nemotron-Nano-9B-v2",
+            config: r#"{"model_type": "nemotron_h", "num_hidden_layers": 56, "hidden_size": 4480,
+            "hybrid_override_pattern": "M-M-M-MM-M-M-M*-M-M-M*-M-M-M-M*-M-M-M-M*-M-MM-M-M-M-M-M-",
+            "num_attention_heads": 40, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 15680,
+            "ssm_state_size": 128, "mamba_num_heads": 128, "mamba_head_dim": 80, "n_groups": 8, "conv_kernel": 4,
+            "vocab_size": 131072, "torch_dtype": "bfloat16", "tie_word_embeddings": false}"#
+                .to_string(),
+            token_bytes: [16_384, 0],
+            state_bytes: 27 * (3 * 12_288 + 128 * 80 * 128) * 2,
+            parameters: 8_888_227_328,
+            source: "hub",
+        },
     ]
+}
+
+fn all() -> impl Iterator<Item = Model> {
+    [dense(), experts_and_latents(), windows_and_states()].into_iter().flatten()
 }
 
 #[test]
 fn published_models_have_their_published_figures() {
-    for model in [dense(), experts_and_latents(), windows_and_states()].into_iter().flatten() {
+    for model in all() {
         let Model { name, source, .. } = model;
         let config = parsed(name, &model.config);
         let cache = Cache::new(&config, &storage(&config), None).unwrap_or_else(|problem| panic!("{problem}"));
@@ -296,6 +392,23 @@ fn published_models_have_their_published_figures() {
             assert_eq!(parameters.total(), model.parameters, "{name}, {source}");
             assert_eq!(parameters.on_rank(), model.parameters, "{name}: one rank has all");
         }
+    }
+}
+
+/// Whatever the message says is known has been compared with a published count.
+#[test]
+fn every_architecture_that_is_counted_has_been_compared() {
+    let unknown =
+        parsed("m", r#"{"model_type": "unheard_of"}"#).parameters(1).expect_err("it is not known").to_string();
+    let known = unknown.split_once("(known: ").and_then(|(_, rest)| rest.split_once(')')).expect("a list").0;
+    let compared: Vec<String> = all()
+        .filter(|model| model.parameters > 0)
+        .filter_map(|model| parsed(model.name, &model.config).model_type().expect("a text"))
+        .collect();
+    let known: Vec<&str> = known.split(", ").collect();
+    assert!(known.len() > 20, "{known:?}");
+    for model_type in known {
+        assert!(compared.iter().any(|compared| compared == model_type), "{model_type} was never compared");
     }
 }
 

@@ -128,7 +128,7 @@ const BIASED: Family = Family {
 
 /// Those that are counted here.
 pub const KNOWN: &str = "llama, mistral, mixtral, qwen2, qwen2_moe, qwen3, qwen3_moe, qwen3_next, gemma, gemma2, gemma3_text, \
-                         olmo2, smollm3, phi3, granite, starcoder2, falcon, gpt2, gpt_oss, deepseek_v2, deepseek_v3, kimi_k2, \
+                         olmo2, smollm3, phi3, granite, falcon, gpt2, gpt_oss, deepseek_v2, deepseek_v3, kimi_k2, \
                          jamba, nemotron_h";
 
 impl Family {
@@ -152,10 +152,6 @@ impl Family {
             "gemma2" => Family { norms: 4, ..GEMMA },
             "gemma3_text" => Family { norms: 4, head_norm: HeadNorm::OfHead, ..GEMMA },
             "olmo2" => Family { mlp_bias: Bias::None, head_norm: HeadNorm::OfAll, ..LLAMA },
-            "starcoder2" => {
-                let bias = Bias::KeyOrAlways("use_bias");
-                Family { qkv_bias: bias, output_bias: bias, mlp_bias: bias, ..BIASED }
-            }
             "gpt2" => Family { learnt_positions: true, ..BIASED },
             "falcon" => falcon(keys)?,
             "gpt_oss" => Family {
