@@ -6,6 +6,7 @@ mod command;
 mod plan;
 mod plan_configs;
 mod plan_models;
+mod packed_traces;
 mod prefixes;
 mod published_prefixes;
 mod published_traces;

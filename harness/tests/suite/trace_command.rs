@@ -1,6 +1,7 @@
 //! `kvledger trace` as its users see it.
 
 use super::command::{Scratch, text};
+use super::packed_traces::gzip;
 use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -189,6 +190,26 @@ fn flags_that_cannot_be_right_are_refused_before_anything_is_done() {
 fn help_tells_formats_examples_and_exit_codes() {
     let help = shown(&["--help"]);
     has(&help, &["Usage: kvledger trace", "BurstGPT", "Bailian", "kvledger trace - --format burstgpt", "Exit codes"]);
+}
+
+/// `replay` reads through the same door: packed files, standard input, a format by name.
+#[test]
+fn replay_reads_what_trace_reads() {
+    let (plain, packed) = (Scratch::new(EXAMPLE.as_bytes()), Scratch::new(&gzip(EXAMPLE)));
+    let sim = |arguments: &[&str], input: &[u8]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kvledger"));
+        command.args(["replay", "--json", "-"]).args(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the command starts");
+        child.stdin.take().expect("a pipe").write_all(input).expect("the command reads");
+        let output = child.wait_with_output().expect("the command ends");
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let figures: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        figures["sim"].clone()
+    };
+    let want = sim(&[plain.path()], b"");
+    assert_eq!(sim(&[packed.path()], b""), want);
+    assert_eq!(sim(&["-", "--format", "mooncake"], &gzip(EXAMPLE)), want);
 }
 
 /// Who stops reading early has had enough.

@@ -1,20 +1,17 @@
-//! Trace formats as they are published, in all the ways in which files come: packed, cut off, with marks and quotes, with
-//! ids of any size. Good rows and bad ones.
+//! Trace formats as they are published, with marks and quotes, with ids of any size: good rows and bad ones.
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use super::packed_traces::gzip;
 use kvledger_harness::trace::{
     Format, IdTokensFrom, Loading, Normalise, Reason, Trace, TraceError, load, load_text, load_with,
 };
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A folder that is gone when the test is.
-struct Folder(PathBuf);
+pub(super) struct Folder(pub(super) PathBuf);
 
 impl Folder {
-    fn new() -> Folder {
+    pub(super) fn new() -> Folder {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("kvledger-traces-{}-{number}", std::process::id()));
@@ -22,7 +19,7 @@ impl Folder {
         Folder(path)
     }
 
-    fn file(&self, name: &str, content: &[u8]) -> PathBuf {
+    pub(super) fn file(&self, name: &str, content: &[u8]) -> PathBuf {
         let path = self.0.join(name);
         std::fs::write(&path, content).expect("a file");
         path
@@ -36,22 +33,16 @@ impl Drop for Folder {
     }
 }
 
-fn gzip(text: &str) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    encoder.write_all(text.as_bytes()).expect("memory");
-    encoder.finish().expect("memory")
-}
-
-fn read(path: &Path) -> Result<Trace, TraceError> {
+pub(super) fn read(path: &Path) -> Result<Trace, TraceError> {
     load(&[path.to_path_buf()], None, Normalise::default())
 }
 
-fn parse(text: &str) -> Result<Trace, TraceError> {
+pub(super) fn parse(text: &str) -> Result<Trace, TraceError> {
     load_text("t", text, None, Normalise::default())
 }
 
 /// `(arrival_us, prompt, output)` of each request.
-fn rows(trace: &Trace) -> Vec<(u64, u32, u32)> {
+pub(super) fn rows(trace: &Trace) -> Vec<(u64, u32, u32)> {
     trace.requests.iter().map(|request| (request.arrival_us, request.prompt, request.output)).collect()
 }
 
@@ -59,7 +50,7 @@ fn refused(text: &str) -> String {
     parse(text).expect_err(text).to_string()
 }
 
-fn has(message: &str, words: &[&str]) {
+pub(super) fn has(message: &str, words: &[&str]) {
     for word in words {
         assert!(message.contains(word), "{word} in {message}");
     }
@@ -67,12 +58,12 @@ fn has(message: &str, words: &[&str]) {
 
 const AZURE: &str = "TIMESTAMP,ContextTokens,GeneratedTokens\n2024-05-10 00:00:00.009930+00:00,2162,5\n\
                      2024-05-10 00:00:01+00:00,2399,6\n2024-05-10 02:00:01.5+02:00,76,15\n";
-const BURSTGPT: &str = "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,Log Type\n\
+pub(super) const BURSTGPT: &str = "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,Log Type\n\
                         19440110.0,a-1,43,GPT-4,906,446,1352,Conversation log\n\
                         19440110.5,,2,ChatGPT,36,0,36,API log\n\
                         19440111.25,a-2,2,ChatGPT,36,29,65,Conversation log\n\
                         19440112.0,a-1,8,GPT-4,1779,123,1902,Conversation log\n";
-const BAILIAN: &str = "\
+pub(super) const BAILIAN: &str = "\
 {\"chat_id\": 159, \"parent_chat_id\": -1, \"timestamp\": 61.114, \"input_length\": 33, \"output_length\": 1, \
 \"type\": \"text\", \"turn\": 1, \"hash_ids\": [7, 8, 9]}
 {\"chat_id\": 160, \"parent_chat_id\": -1, \"timestamp\": 61.2, \"input_length\": 5, \"output_length\": 2, \"hash_ids\": [1]}
@@ -168,106 +159,6 @@ fn sessions_say_the_size_of_their_ids_and_keep_them_apart() {
     has(&refused(&session("", "[4294967296]")), &["`hash_ids`", "below 2^32"]);
     has(&refused(&session("\"hash_id_scope\": \"global\",", "[1]")), &["`hash_id_scope`", "local"]);
     has(&refused("{\"requests\": [{\"t\": 0, \"in\": 4}]}"), &["no `out`"]);
-}
-
-#[test]
-fn a_folder_of_sessions_may_be_packed_in_part() {
-    let session =
-        |time: u32| format!("{{\"requests\": [{{\"t\": {time}, \"in\": 64, \"out\": 1, \"hash_ids\": [3]}}]}}");
-    let (plain, packed) = (Folder::new(), Folder::new());
-    for folder in [&plain, &packed] {
-        folder.file("LICENSE", b"not a session");
-        folder.file("b.json", session(2).as_bytes());
-    }
-    plain.file("a.json", session(1).as_bytes());
-    plain.file("c.json", session(3).as_bytes());
-    packed.file("a.json.gz", &gzip(&session(1)));
-    packed.file("c.json.gz", &gzip(&session(3)));
-    let (plain, packed) = (read(&plain.0).expect("a trace"), read(&packed.0).expect("a trace"));
-    assert_eq!((&plain.requests, plain.origin.files), (&packed.requests, 3));
-    assert_eq!((plain.origin.gzip_files, packed.origin.gzip_files), (0, 2));
-    assert_eq!(rows(&plain), [(1_000_000, 64, 1), (32_000_000, 64, 1), (63_000_000, 64, 1)]);
-    let empty = Folder::new();
-    has(&read(&empty.0).expect_err("empty").to_string(), &["no .json or .json.gz file"]);
-}
-
-#[test]
-fn gzip_is_known_by_what_is_in_it_and_may_have_several_members() {
-    let folder = Folder::new();
-    let want = parse(BAILIAN).expect("a trace").requests;
-    let half = BAILIAN.len() / 2;
-    let members = [gzip(&BAILIAN[..half]), gzip(""), gzip(&BAILIAN[half..])].concat();
-    for (name, content) in [("t.jsonl.gz", gzip(BAILIAN)), ("t.csv", gzip(BAILIAN)), ("t", members)] {
-        let trace = read(&folder.file(name, &content)).expect(name);
-        assert_eq!((&trace.requests, trace.format, trace.origin.gzip_files), (&want, Format::Bailian, 1), "{name}");
-    }
-    let plain = read(&folder.file("plain.gz", BAILIAN.as_bytes())).expect("a name says nothing");
-    assert_eq!((plain.requests, plain.origin.gzip_files), (want, 0));
-    let marked = gzip(&format!("\u{feff}\r\n{}", BURSTGPT.replace('\n', "\r\n")));
-    assert_eq!(read(&folder.file("marked", &marked)).expect("marked").requests.len(), 3);
-    has(&read(&folder.file("none.gz", &gzip(""))).expect_err("empty").to_string(), &["the file is empty"]);
-}
-
-/// Rows that do not pack well, so that a byte of the packed file is a byte of few rows.
-fn many_rows(count: u32) -> String {
-    let mut random = kvledger_core::model::Random::new(5);
-    let row = |time| format!("{time},{},{}\n", 1 + random.below(1 << 30), 1 + random.below(1 << 30));
-    "arrival_us,prompt_tokens,output_tokens\n".to_string() + &(0..count).map(row).collect::<String>()
-}
-
-/// The line that a message names.
-fn line_of(message: &str) -> usize {
-    let (_, rest) = message.split_once(", line ").unwrap_or_else(|| panic!("a line in {message}"));
-    rest.split_once(':').and_then(|(line, _)| line.parse().ok()).unwrap_or_else(|| panic!("a line in {message}"))
-}
-
-#[test]
-fn gzip_that_is_cut_off_or_damaged_is_refused_where_it_ends() {
-    let folder = Folder::new();
-    let (text, rows) = (many_rows(20_000), 20_000);
-    let packed = gzip(&text);
-    let refused = |name: &str, content: &[u8]| {
-        let path = folder.file(name, content);
-        let message = read(&path).expect_err(name).to_string();
-        has(&message, &[path.to_str().expect("UTF-8"), "gzip -t"]);
-        message
-    };
-    for share in [2, 3, 4] {
-        let message = refused("cut.csv.gz", &packed[..packed.len() / share]);
-        has(&message, &["the gzip data is cut off, after ", " bytes of text"]);
-        let (line, about) = (line_of(&message), rows / share);
-        assert!((about / 2..=about * 2).contains(&line), "line {line} of about {about}");
-    }
-    // All of the text is there, but not the checksum behind it.
-    has(&refused("tail.csv.gz", &packed[..packed.len() - 3]), &["cut off", &format!("line {}", rows + 2)]);
-    has(&refused("head.csv.gz", &packed[..7]), &["cut off, after 0 bytes", "line 1"]);
-    let mut flipped = packed.clone();
-    let middle = flipped.len() / 2;
-    flipped[middle..middle + 8].fill(0xff);
-    let message = refused("flipped.csv.gz", &flipped);
-    assert!(message.contains("damaged") || message.contains("cut off"), "{message}");
-    let mut wrong_sum = packed.clone();
-    let sum = wrong_sum.len() - 6;
-    wrong_sum[sum] ^= 1;
-    has(&refused("sum.csv.gz", &wrong_sum), &["damaged", "checksum"]);
-    has(&refused("second.csv.gz", &[&packed[..], &packed[..20]].concat()), &["cut off"]);
-    has(&refused("garbage.csv.gz", &[&packed[..], b"what is this"].concat()), &["damaged"]);
-}
-
-#[test]
-fn what_is_no_text_is_named() {
-    let folder = Folder::new();
-    let cases: &[(&[u8], &[&str])] = &[
-        (&[0x28, 0xb5, 0x2f, 0xfd, 1, 2], &["zstd", "unpack it"]),
-        (b"PK\x03\x04abc", &["zip"]),
-        (b"PAR1abc", &["Parquet"]),
-        (&[0xff, 0xfe, b'a', 0], &["UTF-16"]),
-        (b"a,b\0c\n1,2\n", &["zero bytes"]),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:3d\nsize 132\n", &["Git LFS", "git lfs pull"]),
-    ];
-    for (content, words) in cases {
-        has(&read(&folder.file("t", content)).expect_err("no text").to_string(), words);
-    }
 }
 
 #[test]
