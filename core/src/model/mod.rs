@@ -1,13 +1,17 @@
 //! The obvious single-threaded version of the pool, and the driver that compares the two (feature `model`, needs std).
 //!
 //! [`Model`] keeps lists and counts them; it has no atomics, no free list, no buckets, no cleverness. [`Operation`]s are
-//! six bytes each, from a seed or from a fuzzer. [`Comparison`] applies each to both, compares the answers and then all
+//! six bytes each, from a seed or from a fuzzer, and become calls. [`Comparison`] makes each on both, compares the answers and then all
 //! observers: counts, snapshot, every sequence, group and account, every table row, the release number, the audit.
 //! [`shrink`] makes a failing list of operations short; [`rerun`] makes the calls of a dump again (`recorder`).
 
 mod blocks;
+mod choose;
 mod compare;
+mod history;
 mod limits;
+mod make;
+mod names;
 mod observe;
 mod observers;
 mod operation;
@@ -17,9 +21,11 @@ mod shrink;
 mod time;
 
 pub use compare::{Comparison, Difference, Tally, configuration, operations};
+pub use history::{Broken, in_order, merge};
+pub use make::{Made, make};
 pub use operation::Operation;
 pub use pool::Model;
-pub use rerun::{Broken, in_order, merge, rerun};
+pub use rerun::{Again, rerun};
 pub use shrink::shrink;
 
 use core::fmt;
