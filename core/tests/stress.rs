@@ -4,7 +4,7 @@
 
 mod common;
 use common::{pool, small};
-use kvledger_core::model::Random;
+use kvledger_core::model::{BlackBox, Random};
 use kvledger_core::{Account, Admission, Epoch, Group, Pool, PoolConfig, Promise, Sequence, Step, Stream, StreamSet};
 use std::sync::Mutex;
 use std::thread;
@@ -111,10 +111,16 @@ fn i8_everything_at_once_leaves_nothing_behind() {
     for seed in 0..4 {
         let rows = 1 + seed as u32 % 2;
         let config = PoolConfig { sequences: 12, table_width: 24, rows, epochs: 4, ..small(BLOCKS, 2) };
-        let pool = pool(&config);
+        // Every other thread records: the last calls of each, and their order.
+        let mut boxes: Vec<_> = (0..THREADS / 2).map(|n| BlackBox::new(&format!("stress-{n}"), 1024)).collect();
+        let plain = pool(&config);
         let shared = Shared::default();
+        let mut handles: Vec<_> =
+            boxes.iter_mut().map(|black_box| plain.recording(black_box.ring()).expect("room")).collect();
+        handles.resize(THREADS as usize, plain);
+        let pool = plain;
         thread::scope(|scope| {
-            for number in 0..THREADS {
+            for (number, pool) in (0..).zip(handles) {
                 let shared = &shared;
                 scope.spawn(move || {
                     let mut random = Random::new(seed * THREADS + number);

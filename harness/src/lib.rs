@@ -4,6 +4,7 @@
 //! - [`prefix`]: which requests begin with the same tokens, and may share the blocks of them.
 //! - [`trace`]: serving traces in the formats in which they are published.
 //! - [`replay`]: a trace through the real pool, by rules whose integers can be compared with any other implementation.
+//! - [`recording`]: what a pool was asked, kept in files and made again.
 //! - [`report`]: what came of it, for people and for programs.
 //! - [`sample`]: a small trace that is always at hand.
 //! - [`verify`]: random operations against the pool and its model.
@@ -18,6 +19,7 @@ pub mod cli;
 pub mod model_config;
 pub mod planning;
 pub mod prefix;
+pub mod recording;
 pub mod replay;
 pub mod report;
 pub mod sample;

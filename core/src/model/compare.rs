@@ -305,6 +305,7 @@ impl<'m> Comparison<'m> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::model::BlackBox;
 
     /// The comparison can fail: a model that thinks the margin is another is found out, and the failure is short.
     #[test]
@@ -324,7 +325,8 @@ mod tests {
     fn random_operations_agree() {
         for seed in 0..60 {
             let (config, list) = (configuration(seed), operations(seed, 800));
-            if let Err(difference) = Comparison::run(&config, &list) {
+            let mut black_box = BlackBox::new("operations", Comparison::ring_lines(list.len()));
+            if let Err(difference) = Comparison::run_recorded(&config, &list, black_box.ring()) {
                 panic!("seed {seed}: {difference}");
             }
         }

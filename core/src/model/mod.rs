@@ -5,6 +5,7 @@
 //! observers: counts, snapshot, every sequence, group and account, every table row, the release number, the audit.
 //! [`shrink`] makes a failing list of operations short; [`rerun`] makes the calls of a dump again (`recorder`).
 
+mod black_box;
 mod blocks;
 mod choose;
 mod compare;
@@ -20,6 +21,7 @@ mod rerun;
 mod shrink;
 mod time;
 
+pub use black_box::BlackBox;
 pub use compare::{Comparison, Difference, Tally, configuration, operations};
 pub use history::{Broken, in_order, merge};
 pub use make::{Made, make};

@@ -4,11 +4,14 @@
 //! Exit codes: 0, what was asked for was done; 1, a check failed; 2, the flags or the input cannot be used.
 
 mod bench;
+mod case;
 mod input;
 mod output;
 mod plan;
 mod progress;
+mod record;
 mod replay;
+mod rerun;
 mod terminal;
 mod trace;
 mod values;
@@ -33,7 +36,9 @@ struct Cli {
 enum Command {
     Bench(bench::Args),
     Plan(plan::Args),
+    Record(record::Args),
     Replay(replay::Args),
+    Rerun(rerun::Args),
     Trace(trace::Args),
     Verify(verify::Args),
 }
@@ -85,7 +90,9 @@ fn dispatch(command: Command) -> Result<(), Stop> {
     match command {
         Command::Bench(args) => bench::run(&args),
         Command::Plan(args) => plan::run(&args),
+        Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Rerun(args) => rerun::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Verify(args) => verify::run(&args),
     }

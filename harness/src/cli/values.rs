@@ -75,6 +75,11 @@ pub fn count_usize(text: &str) -> Result<NonZeroUsize, String> {
     counted(text, usize::MAX as u64)
 }
 
+/// A number of things in memory that may be 0.
+pub fn whole_usize(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("give a whole number from 0 to {}", usize::MAX))
+}
+
 /// A number that may be 0.
 pub fn whole_u32(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("give a whole number from 0 to {}", u32::MAX))

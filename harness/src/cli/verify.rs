@@ -1,15 +1,17 @@
 //! `kvledger verify`.
 
 use super::Stop;
-use super::output::write_out;
+use super::output::{can_be_written, write_out};
 use super::values::whole_u64;
+use crate::recording;
 use crate::report::grouped;
-use crate::verify::{self, Failure, Settings, answers};
+use crate::verify::{self, Failure, Settings, Shortened, answers};
 use clap::Parser;
 use indicatif::{ProgressBar, ProgressStyle};
 use kvledger_core::PoolConfig;
 use kvledger_core::model::{Comparison, Difference, Operation, Tally};
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::thread;
 
 /// Random operations against the pool and against its obvious model; every observer is compared after each.
@@ -28,10 +30,17 @@ pub struct Args {
     /// Threads; 0 takes as many as there are cores
     #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
     threads: u16,
+
+    /// Where the calls of a failure go, for `kvledger rerun` [default: kvledger-verify-SEED.kvl in the current folder]
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
+    if let Some(file) = &args.record {
+        can_be_written("--record", file, &[])?;
+    }
     verify(args, Comparison::run, &mut write_out)
 }
 
@@ -58,11 +67,20 @@ where
             answers(&verified.tally)
         )),
         Err(failure) => {
-            if let Failure::Differs(short) = &failure {
-                say(&short.listing())?;
-            }
-            Err(Stop::Failed(failure.to_string()))
+            let Failure::Differs(short) = &failure else { return Err(Stop::Failed(failure.to_string())) };
+            say(&short.listing())?;
+            Err(Stop::Failed(format!("{failure}; {}", keep(args, short))))
         }
+    }
+}
+
+/// Writes the calls of a failure to a file; how to make them again, or why that cannot be.
+fn keep(args: &Args, short: &Shortened) -> String {
+    let usual = || PathBuf::from(format!("kvledger-verify-{}.kvl", short.seed));
+    let file = args.record.clone().unwrap_or_else(usual);
+    match recording::write(&file, &short.record) {
+        Ok(()) => format!("its calls are in {0}: kvledger rerun --model {0}", file.display()),
+        Err(error) => format!("its calls cannot be written to {}: {error}", file.display()),
     }
 }
 
@@ -83,9 +101,10 @@ fn progress(operations: u64) -> ProgressBar {
 mod tests {
     use super::*;
     use crate::verify::EPISODE;
+    use kvledger_core::recorder::Dump;
 
-    /// Runs the command with `compare`; the result and what it said.
-    fn verified<C>(operations: u64, compare: C) -> (Result<(), Stop>, String)
+    /// Runs the command with `compare`; the result, what it said, and the words of its record.
+    fn verified<C>(operations: u64, compare: C) -> (Result<(), Stop>, String, Option<Vec<u64>>)
     where
         C: Fn(&PoolConfig, &[Operation]) -> Result<Tally, Difference> + Sync,
     {
@@ -94,8 +113,12 @@ mod tests {
             said += text;
             Ok(())
         };
-        let outcome = verify(&Args { operations, seed: 11, threads: 2 }, compare, &mut say);
-        (outcome, said)
+        let file = std::env::temp_dir().join(format!("kvledger-verify-{}-{operations}.kvl", std::process::id()));
+        let args = Args { operations, seed: 11, threads: 2, record: Some(file.clone()) };
+        let outcome = verify(&args, compare, &mut say);
+        let record = recording::read(&file).ok();
+        let _ = std::fs::remove_file(&file);
+        (outcome, said, record)
     }
 
     /// A model that knows no way to cancel an open sequence.
@@ -111,13 +134,18 @@ mod tests {
 
     #[test]
     fn a_wrong_model_fails_the_command_with_few_operations() {
-        let (outcome, said) = verified(3 * EPISODE, without_cancel);
+        let (outcome, said, record) = verified(3 * EPISODE, without_cancel);
         let Err(stop) = outcome else { panic!("it must fail:\n{said}") };
         assert_eq!(stop.code(), 1);
         let message = stop.to_string();
         assert!(message.contains("operation 1 (Cancel") && message.contains("model Err(Stale)"), "{message}");
         // All three episodes cancel something, whichever thread sees it first; the first is told.
         assert!(message.contains(&format!("--seed 11 --operations {EPISODE}")), "{message}");
+        assert!(message.contains("kvledger rerun --model"), "{message}");
+        let mut record = record.expect("it was written");
+        let dump = Dump::read(&mut record).expect("a dump");
+        let calls: Vec<_> = dump.newest_first().map(|record| record.expect("whole").call.name()).collect();
+        assert_eq!(calls, ["cancel", "open"]);
         let lines: Vec<&str> = said.lines().collect();
         assert!(
             lines[0].ends_with("seed 11, 2 threads") && lines[1].starts_with("episode seed 11, PoolConfig"),
@@ -128,8 +156,8 @@ mod tests {
 
     #[test]
     fn the_right_model_is_agreed_with_and_every_operation_counted() {
-        let (outcome, said) = verified(2 * EPISODE + 1, Comparison::run);
-        assert_eq!(outcome, Ok(()));
+        let (outcome, said, record) = verified(2 * EPISODE + 1, Comparison::run);
+        assert_eq!((outcome, record), (Ok(()), None), "nothing is left when all is well");
         assert!(said.contains("after each of 2,001 operations") && said.contains("\n  cancel "), "{said}");
     }
 
@@ -137,7 +165,7 @@ mod tests {
     fn who_stops_reading_stops_the_command() {
         let closed = Stop::Usage("standard output: closed".to_string());
         let mut say = |_: &str| Err(closed.clone());
-        let args = Args { operations: 1, seed: 1, threads: 1 };
+        let args = Args { operations: 1, seed: 1, threads: 1, record: None };
         assert_eq!(verify(&args, Comparison::run, &mut say), Err(closed.clone()));
     }
 }

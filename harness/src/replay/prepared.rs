@@ -56,8 +56,18 @@ impl Prepared {
     /// Runs it in a fresh pool. `through` counts requests that are through. Errors: the pool answered what it must not, or
     /// an audit failed.
     pub fn run(&mut self, through: &AtomicU64) -> Result<Replayed, Failure> {
+        self.run_with(through, None)
+    }
+
+    /// The same through a handle that records in `ring`, which then is a dump of the replay, also of one that failed.
+    pub fn run_recorded(&mut self, through: &AtomicU64, ring: &mut [Line]) -> Result<Replayed, Failure> {
+        self.run_with(through, Some(ring))
+    }
+
+    fn run_with(&mut self, through: &AtomicU64, ring: Option<&mut [Line]>) -> Result<Replayed, Failure> {
         self.records.fill(Record::default());
         let pool = Pool::init(&mut self.memory, &mut self.table, &self.config)
+            .and_then(|pool| ring.map_or(Ok(pool), |ring| pool.recording(ring)))
             .map_err(|refusal| Failure::Settings(format!("the pool cannot be made: {refusal}")))?;
         let slots = self.config.sequences;
         let mut engine = Engine::new(&pool, slots, &self.demands, self.settings, &mut self.records, through);

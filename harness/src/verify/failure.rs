@@ -32,6 +32,8 @@ pub struct Shortened {
     pub operations: Vec<Operation>,
     /// What differs after the last of them.
     pub what: String,
+    /// The calls that they became, as words of a dump.
+    pub record: Vec<u64>,
 }
 
 impl Shortened {

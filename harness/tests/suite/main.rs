@@ -11,6 +11,7 @@ mod prefixes;
 mod published_prefixes;
 mod published_traces;
 mod random_traces;
+mod record;
 mod reference;
 mod trace_command;
 mod traces;

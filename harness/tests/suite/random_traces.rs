@@ -2,7 +2,7 @@
 //! the reference: all counters, all records and the digests must be equal.
 
 use super::reference::{Request, simulate};
-use kvledger_core::model::Random;
+use kvledger_core::model::{BlackBox, Random};
 use kvledger_harness::replay::{Exceed, Policy, PoolSize, Prepared, Replayed, Settings, digests};
 use kvledger_harness::trace::{Format, Normalise, Rows, Trace};
 use std::sync::atomic::AtomicU64;
@@ -71,7 +71,9 @@ fn trace(requests: &[Request]) -> Trace {
 
 fn replay(requests: &[Request], settings: &Settings) -> Replayed {
     let mut prepared = Prepared::new(&trace(requests), settings).expect("a pool");
-    prepared.run(&AtomicU64::new(0)).unwrap_or_else(|failure| panic!("{failure}\n{settings:?}\n{requests:?}"))
+    let mut black_box = BlackBox::new("random-trace", 1024);
+    let outcome = prepared.run_recorded(&AtomicU64::new(0), black_box.ring());
+    outcome.unwrap_or_else(|failure| panic!("{failure}\n{settings:?}\n{requests:?}"))
 }
 
 fn compare(replayed: &Replayed, requests: &[Request], settings: &Settings, seed: u64) {

@@ -1,0 +1,231 @@
+//! `kvledger rerun`.
+
+use super::Stop;
+use super::output::{is_no_input, write_json, write_out};
+use super::values::{count_usize, whole_usize};
+use crate::recording::{self, Difference, Rerun, describe};
+use crate::report::grouped;
+use crate::verify::answers;
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use kvledger_core::PoolConfig;
+use kvledger_core::model::{Broken, in_order, merge};
+use kvledger_core::recorder::{Dump, Record};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+/// Make the calls of a record again on a fresh pool, and compare answers and block ids.
+///
+/// A record is a file of `kvledger record` or of a failed `kvledger verify`, or the ring of a recording handle
+/// (`Pool::recording`, `kvl_recording`) as it was in memory. Several files are the rings of several threads of one pool:
+/// their calls are made in the order in which they were recorded, one after the other.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = HELP)]
+pub struct Args {
+    /// The records
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+
+    /// Only list the calls, the oldest first
+    #[arg(long, conflicts_with_all = ["model", "json", "differences"])]
+    list: bool,
+
+    /// With --list: only the last COUNT
+    #[arg(long, value_name = "COUNT", value_parser = count_usize, requires = "list")]
+    last: Option<NonZeroUsize>,
+
+    /// Make them on the obvious model as well, and compare all that can be asked of both after each call; slow
+    #[arg(long)]
+    model: bool,
+
+    /// Show so many differences
+    #[arg(long, value_name = "COUNT", value_parser = whole_usize, default_value = "10")]
+    differences: usize,
+
+    /// Write the result as JSON to FILE; `-` for standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// What stands below the flags.
+const HELP: &str = "\
+Examples:
+  kvledger rerun replay.kvl                    the same answers and ids?
+  kvledger rerun thread0.ring thread1.ring     the record of two threads of one pool
+  kvledger rerun --list --last 20 crash.ring   the last calls before a crash
+
+The calls of one thread give the same answers and the same ids. Those of several threads are made one after the other,
+which they were not: an answer or an id may differ, and is shown.
+
+Exit codes: 0 all answers and ids are the same; 1 some differ, or the pool is at fault; 2 the files cannot be used.";
+
+/// The result for programs.
+#[derive(Serialize)]
+struct Document<'a> {
+    files: &'a [PathBuf],
+    blocks: u32,
+    block_tokens: u32,
+    calls: u64,
+    lost_calls: u64,
+    differing: u64,
+    differences: &'a [Difference],
+    fault: Option<&'a Difference>,
+    /// How often each call got each status.
+    answers: BTreeMap<&'static str, BTreeMap<u32, u64>>,
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<(), Stop> {
+    is_no_input(args.json.as_deref(), &args.files)?;
+    let mut words = args.files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
+    let dumps = words.iter_mut().zip(&args.files).map(|(words, file)| parse(words, file));
+    let dumps = dumps.collect::<Result<Vec<_>, _>>()?;
+    if args.list {
+        return list(args, &dumps);
+    }
+    let records = merge(&dumps).map_err(|broken| Stop::Usage(mend(&args.files, broken, &dumps)))?;
+    let config = dumps.first().map_or(PoolConfig::new(1, 1, 1, 1), |dump| dump.config);
+    let bar = ProgressBar::with_draw_target(Some(records.len() as u64), ProgressDrawTarget::stderr());
+    let again = recording::rerun(&config, &records, args.model, args.differences, |done| {
+        // Looking at the clock at each call would be most of the work.
+        if done % 4096 == 0 {
+            bar.set_position(done);
+        }
+    });
+    bar.finish_and_clear();
+    let again = again.map_err(|refusal| Stop::Usage(format!("a pool as in the record cannot be made: {refusal}")))?;
+    tell(args, &config, &dumps, &again)
+}
+
+fn read(file: &Path) -> Result<Vec<u64>, Stop> {
+    recording::read(file)
+        .map_err(|error| Stop::Usage(format!("{}: cannot be read: {error}; give a record", file.display())))
+}
+
+fn parse<'a>(words: &'a mut [u64], file: &Path) -> Result<Dump<'a>, Stop> {
+    let length = words.len() * 8;
+    Dump::read(words).map_err(|_| {
+        Stop::Usage(format!(
+            "{}: {length} bytes that are no whole record of this version; give the file of `kvledger record`, or the \
+             memory of a ring from its beginning to its end",
+            file.display()
+        ))
+    })
+}
+
+/// What is broken, and what would mend it.
+fn mend(files: &[PathBuf], broken: Broken, dumps: &[Dump<'_>]) -> String {
+    let name = |index: usize| files.get(index).map_or(String::new(), |file| file.display().to_string());
+    match broken {
+        Broken::Overwritten(index) => format!(
+            "{}: its oldest calls were overwritten, so that it cannot be made again; --list shows those that are left, \
+             and a larger ring keeps more",
+            name(index)
+        ),
+        Broken::Words(index, words) => format!(
+            "{}: the oldest {words} words are no calls: it was changed, or copied during a call; --list shows the rest",
+            name(index)
+        ),
+        Broken::OtherPool(index) => {
+            format!("{} is of another pool than {}; give them one by one", name(index), name(0))
+        }
+        Broken::Missing { .. } => {
+            let lost: u64 = dumps.iter().map(|dump| dump.lost).sum();
+            format!(
+                "{broken}: give the records of all threads that used the pool ({lost} calls were lost to these), or \
+                 --list them"
+            )
+        }
+        Broken::Twice(_) | Broken::Nothing => format!("{broken}: give each record once"),
+    }
+}
+
+/// The calls of each file, merged.
+fn list(args: &Args, dumps: &[Dump<'_>]) -> Result<(), Stop> {
+    let mut records: Vec<Record<'_>> = Vec::new();
+    let mut text = String::new();
+    for (index, (dump, file)) in dumps.iter().zip(&args.files).enumerate() {
+        let broken = match in_order(index, dump) {
+            Ok(all) => {
+                records.extend(all);
+                None
+            }
+            Err(broken) => {
+                records.extend(dump.newest_first().map_while(Result::ok));
+                Some(mend(&args.files, broken, dumps))
+            }
+        };
+        text += &heading(file, dump);
+        text.extend(broken.map(|why| format!("{why}\n")));
+    }
+    records.sort_by_key(|record| record.ticket);
+    let from = args.last.map_or(0, |last| records.len().saturating_sub(last.get()));
+    for record in records.iter().skip(from) {
+        text += &format!("{:>8}  {}\n", record.ticket, describe(record));
+    }
+    write_out(&text)
+}
+
+fn heading(file: &Path, dump: &Dump<'_>) -> String {
+    let PoolConfig { number, blocks, block_tokens, safety, sequences, table_width, .. } = dump.config;
+    let mut text = format!(
+        "{}: pool {number} of {} blocks of {block_tokens} tokens, safety {safety}, {} sequences of up to {} blocks",
+        file.display(),
+        grouped(u64::from(blocks)),
+        grouped(u64::from(sequences)),
+        grouped(u64::from(table_width)),
+    );
+    if dump.overwritten > 0 {
+        text += &format!("; older calls ({} bytes) were overwritten", grouped(dump.overwritten * 8));
+    }
+    if dump.lost > 0 {
+        text += &format!("; {} calls were not recorded", grouped(dump.lost));
+    }
+    text + "\n"
+}
+
+fn tell(args: &Args, config: &PoolConfig, dumps: &[Dump<'_>], again: &Rerun) -> Result<(), Stop> {
+    if let Some(file) = &args.json {
+        let mut answers: BTreeMap<_, BTreeMap<u32, u64>> = BTreeMap::new();
+        for (&(call, status), &count) in &again.tally.0 {
+            answers.entry(call).or_default().insert(status, count);
+        }
+        let document = Document {
+            files: &args.files,
+            blocks: config.blocks,
+            block_tokens: config.block_tokens,
+            calls: again.calls,
+            lost_calls: dumps.iter().map(|dump| dump.lost).sum(),
+            differing: again.differing,
+            differences: &again.differences,
+            fault: again.fault.as_ref(),
+            answers,
+        };
+        write_json(file, &document)?;
+    }
+    if args.json.as_deref() != Some(Path::new("-")) {
+        write_out(&text(args, dumps, again))?;
+    }
+    match (&again.fault, again.differing) {
+        (Some(fault), _) => Err(Stop::Failed(format!("ticket {}: {}: {}", fault.ticket, fault.then, fault.now))),
+        (None, 0) => Ok(()),
+        (None, differing) => Err(Stop::Failed(format!(
+            "{} of {} calls came to something else than in the record",
+            grouped(differing),
+            grouped(again.calls)
+        ))),
+    }
+}
+
+fn text(args: &Args, dumps: &[Dump<'_>], again: &Rerun) -> String {
+    let mut text: String = dumps.iter().zip(&args.files).map(|(dump, file)| heading(file, dump)).collect();
+    for Difference { ticket, then, now } in &again.differences {
+        text += &format!("ticket {ticket}: {then}\n    now -> {now}\n");
+    }
+    if again.differing == 0 && again.fault.is_none() {
+        let model = if args.model { ", and the model agrees after each" } else { "" };
+        text += &format!("{} calls made again: answers and block ids are the same{model}\n", grouped(again.calls));
+    }
+    text + "the answers were:\n" + &answers(&again.tally)
+}

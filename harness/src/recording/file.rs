@@ -1,0 +1,23 @@
+//! A dump in a file: the words of a ring, little-endian, as they are in memory.
+
+use kvledger_core::Line;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// The words of a ring.
+pub fn words(ring: &[Line]) -> Vec<u64> {
+    ring.iter().flat_map(Line::words).copied().collect()
+}
+
+/// Writes `words` to `file`.
+pub fn write(file: &Path, words: &[u64]) -> io::Result<()> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    fs::write(file, bytes)
+}
+
+/// The words of `file`. What they say is for [`Dump::read`](kvledger_core::recorder::Dump::read) to find out. Bytes at the end that are no
+/// whole word are left out.
+pub fn read(file: &Path) -> io::Result<Vec<u64>> {
+    Ok(fs::read(file)?.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
+}
