@@ -8,7 +8,7 @@ use std::fmt::Write;
 const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 620.0;
 const LEFT: f64 = 72.0;
-const RIGHT: f64 = 772.0;
+const RIGHT: f64 = 760.0;
 /// Told apart by people who see few colours, and in grey.
 const PROMPT: &str = "#0072b2";
 const OUTPUT: &str = "#d55e00";
@@ -100,7 +100,8 @@ fn ticks_of_lengths(least: u64, most: u64) -> Vec<u64> {
 
 fn curve(out: &mut String, colour: &str, lengths: &Ranked, x: &Scale, y: &Scale) {
     let all = lengths.values().len().max(1) as f64;
-    let mut points = String::new();
+    // Rises from nothing, also where the shortest length is the left border.
+    let mut points = format!("{:.1},{:.1} ", x.begin, y.at(0.0));
     let steps = ((x.end - x.begin) / STEP).round() as u32;
     for step in 0..=steps {
         let at = x.begin + (x.end - x.begin) * f64::from(step) / f64::from(steps);
