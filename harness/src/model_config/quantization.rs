@@ -168,7 +168,7 @@ fn bits(quantization: &Keys<'_>, bits: u64) -> Result<u32, ConfigError> {
 }
 
 /// Names of modules that keep the model's type anyway.
-const LEFT_ALONE: [&str; 4] = ["lm_head", "embed", "gate", "router"];
+const LEFT_ALONE: [&str; 5] = ["lm_head", "embed", "gate", "router", "norm"];
 
 fn refuse_exceptions(quantization: &Keys<'_>) -> Result<(), ConfigError> {
     let lists = ["modules_to_not_convert", "ignore", "exclude_modules", "ignored_layers"];

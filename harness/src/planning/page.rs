@@ -187,7 +187,7 @@ fn device(out: &mut String, document: &Document, page: Page) {
         page.line(out, "left over by rounding", &exact(unused));
     }
     if !document.has_one_limit() {
-        page.note(out, "Divided in proportion to what the requests hold of each at their longest.");
+        page.note(out, "Divided so that the most requests fit at their longest.");
     }
 }
 

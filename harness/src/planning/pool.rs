@@ -1,10 +1,13 @@
 //! The KV pool's bytes, divided: a pool for each kind of layer, and a state for each sequence.
 //!
-//! With one kind there is nothing to divide. With several, each has a share in proportion to what the given requests hold
-//! of it at their longest, so that under full-output reservation no pool is left with room that another lacks.
+//! With one kind there is nothing to divide. With several, each has what the most requests need of it that fit at their
+//! longest, with S; and of what is left then, a share in proportion to what the requests hold of it. So no pool is left
+//! with room that another lacks under full-output reservation, and the memory that [`needed()`](super::needed()) says
+//! is enough.
 
 use super::cache::{Cache, Kind};
-use super::demand::Load;
+use super::demand::{Load, Policy};
+use super::needed::{Needed, needed};
 use super::problem::Problem;
 use super::size::Bytes;
 use kvledger_core::BLOCKS_MAX;
@@ -46,14 +49,17 @@ pub const fn usual_safety(blocks: u32) -> u32 {
 impl Pools {
     /// Divides `bytes`. `safety`: S of each pool, if it was given.
     pub fn new(cache: &Cache, bytes: u64, load: &Load, safety: Option<u32>) -> Result<Pools, Problem> {
+        let base = most(cache, load, bytes, safety);
         let nulls: u128 = cache.kinds.iter().map(|kind| u128::from(kind.block_bytes)).sum();
-        let Some(usable) = u128::from(bytes).checked_sub(nulls) else { return Err(too_small(cache, bytes)) };
+        let taken = base.as_ref().map_or(nulls, |(_, needed)| u128::from(needed.pool_bytes));
+        let Some(left) = u128::from(bytes).checked_sub(taken) else { return Err(too_small(cache, bytes)) };
         let needs: Vec<u128> = cache.kinds.iter().map(|kind| need(kind, load)).collect();
         let state_need = load.requests.len() as u128 * u128::from(cache.state_bytes);
         let all = needs.iter().sum::<u128>() + state_need;
         let mut pools = Vec::new();
-        for (kind, &need) in cache.kinds.iter().zip(&needs) {
-            let blocks = share(usable, need, all) / u128::from(kind.block_bytes);
+        for (place, (kind, &need)) in cache.kinds.iter().zip(&needs).enumerate() {
+            let first = base.as_ref().and_then(|(_, needed)| needed.blocks.get(place)).copied().unwrap_or(0);
+            let blocks = u128::from(first) + share(left, need, all) / u128::from(kind.block_bytes);
             let blocks = blocks.min(u128::from(BLOCKS_MAX)) as u32;
             if blocks == 0 {
                 return Err(too_small(cache, bytes));
@@ -69,7 +75,10 @@ impl Pools {
         }
         let sequences = match cache.state_bytes {
             0 => None,
-            state => Some((share(usable, state_need, all) / u128::from(state)) as u64),
+            state => {
+                let first = base.as_ref().map_or(0, |&(requests, _)| requests);
+                Some(first.saturating_add((share(left, state_need, all) / u128::from(state)) as u64))
+            }
         };
         if sequences == Some(0) {
             return Err(too_small(cache, bytes));
@@ -78,6 +87,25 @@ impl Pools {
         let used = pools.iter().map(Pool::bytes).sum::<u128>() + states;
         Ok(Pools { pools, sequences, unused_bytes: u128::from(bytes).saturating_sub(used) as u64 })
     }
+}
+
+/// The most requests that fit at their longest, and what they need; `None` if the pools would not even have S.
+fn most(cache: &Cache, load: &Load, bytes: u64, safety: Option<u32>) -> Option<(u64, Needed)> {
+    let fits = |requests| {
+        let needed = needed(cache, load, Policy::Full, requests, safety, 0).ok()?;
+        (needed.pool_bytes <= bytes).then_some(needed)
+    };
+    // A request takes a block of each kind at least, and a state.
+    let least = cache.kinds.iter().map(|kind| kind.block_bytes).fold(cache.state_bytes, u64::saturating_add).max(1);
+    let (mut best, mut too_many) = ((0, fits(0)?), (bytes / least).saturating_add(1));
+    while too_many - best.0 > 1 {
+        let requests = best.0 + (too_many - best.0) / 2;
+        match fits(requests) {
+            Some(needed) => best = (requests, needed),
+            None => too_many = requests,
+        }
+    }
+    Some(best)
 }
 
 /// Bytes of a kind that all requests hold at their longest.

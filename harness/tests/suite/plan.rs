@@ -4,7 +4,7 @@
 use kvledger_core::model::Random;
 use kvledger_core::plan::{Element, Scales};
 use kvledger_harness::model_config::ModelConfig;
-use kvledger_harness::planning::{Cache, Load, Policy, Pools, Request, Storage, fit};
+use kvledger_harness::planning::{Cache, Load, Policy, Pools, Request, Storage, fit, needed};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -365,6 +365,52 @@ fn help_has_examples_regions_and_exit_codes() {
     {
         assert!(text(&output.stdout).contains(word), "{word}");
     }
+}
+
+/// With kinds that differ as well: what full-output reservation is said to need is enough, and a block less is not.
+#[test]
+fn what_is_needed_is_enough_for_every_kind() {
+    let (mut enough, mut short) = (0, 0);
+    for seed in 1..=400 {
+        let mut random = Random::new(seed);
+        let kinds = random.below(3);
+        let config = format!(
+            r#"{{"num_hidden_layers": {}, "hidden_size": 8, "num_attention_heads": 2, "dtype": "float16"{}}}"#,
+            2 * (1 + random.below(20)),
+            ["", r#", "sliding_window": 40, "sliding_window_pattern": 2"#, r#", "full_attention_interval": 2"#]
+                [kinds as usize]
+        );
+        let model = ModelConfig::parse("m", &config, &[]).expect("a config");
+        let storage = Storage {
+            element: Element::F16,
+            scales: Scales::NONE,
+            block_tokens: 1 + random.below(20),
+            ranks: 1,
+            steps_in_flight: 1,
+            step_tokens: 1 + random.below(20),
+            keeps_windows: false,
+        };
+        let state = if kinds == 2 { Some(u64::from(random.below(5_000))) } else { None };
+        let cache = Cache::new(&model, &storage, state.or(Some(0))).expect("a cache");
+        let requests =
+            (0..=random.below(4)).map(|_| Request { prompt: 1 + random.below(200), output: random.below(200) });
+        let load = Load::new(requests.collect(), None).expect("requests");
+        let safety = [None, Some(0), Some(random.below(9))][random.below(3) as usize];
+        let wanted = 1 + u64::from(random.below(300));
+        let bytes = needed(&cache, &load, Policy::Full, wanted, safety, 0).expect("it can be had").pool_bytes;
+        let fitting = |bytes: u64| {
+            let pools = Pools::new(&cache, bytes, &load, safety).expect("pools");
+            assert!(pools.pools.iter().all(|pool| pool.safety < pool.blocks));
+            fit(&load, &pools, Policy::Full, 0).requests
+        };
+        assert_eq!(fitting(bytes), wanted, "seed {seed}");
+        enough += 1;
+        if wanted > 1 {
+            assert!(fitting(bytes - 1) < wanted, "seed {seed}: less would do");
+            short += 1;
+        }
+    }
+    assert!(enough == 400 && short > 300);
 }
 
 /// Counting by rounds gives what admitting one by one gives, in pools of every kind.

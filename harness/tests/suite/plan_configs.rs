@@ -184,6 +184,9 @@ fn weights_have_the_bits_that_the_config_says() {
     assert_eq!(bits(r#""quant_method": "bitsandbytes", "load_in_4bit": true"#), (4, 64, 32, 16));
     assert_eq!(bits(r#""quant_method": "bitsandbytes", "load_in_8bit": true"#), (8, 0, 0, 16));
     assert_eq!(bits(r#""quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]"#), (4, 16, 8, 16));
+    let qwen = r#""quant_method": "fp8", "weight_block_size": [128, 128], "modules_to_not_convert": ["lm_head",
+        "model.layers.0.input_layernorm", "model.layers.0.mlp.gate", "model.norm"]"#;
+    assert_eq!(bits(qwen), (8, 16_384, 32, 16));
     let groups = r#""quant_method": "compressed-tensors", "ignore": ["lm_head"], "config_groups": {"group_0": {"weights":
         {"num_bits": 8, "type": "float", "strategy": "channel"}}}"#;
     assert_eq!(bits(groups), (8, 0, 16, 16));
