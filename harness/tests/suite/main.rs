@@ -5,6 +5,7 @@ mod bench;
 mod command;
 mod plan;
 mod plan_configs;
+mod plan_counts;
 mod plan_models;
 mod packed_traces;
 mod prefixes;

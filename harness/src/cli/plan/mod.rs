@@ -1,5 +1,8 @@
 //! `kvledger plan`.
 
+mod values;
+
+use self::values::{RegionAmount, ScalesGiven, TypeName, tokens};
 use super::output::{self, write_json, write_out};
 use super::values::{PromisedOutput, count_u32, count_u64, whole_u32, whole_u64};
 use super::{Stop, input, terminal};
@@ -7,12 +10,10 @@ use crate::model_config::{ModelConfig, Setting, WeightsType};
 use crate::planning::{
     self, Amount, Bytes, Document, Load, Page, Plan, Problem, Question, Regions, Request, Said, Storage,
 };
-use crate::trace::{Normalise, TOKENS_MAX};
-use clap::ValueEnum;
-use kvledger_core::plan::{Element, Grain, Region, Scales};
+use crate::trace::Normalise;
+use kvledger_core::plan::Region;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 /// Size a pool: from a model's config.json and a device's memory to blocks, and to the requests that fit.
 ///
@@ -135,95 +136,6 @@ Regions that are not given take nothing. The last line of the page are flags for
 
 Exit codes: 0 done; 1 it does not fit (the regions, one block, or --requests under full-output reservation); 2 the flags,
 the config or the trace cannot be used.";
-
-/// `--region`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct RegionAmount {
-    region: Region,
-    amount: Amount,
-}
-
-impl FromStr for RegionAmount {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<RegionAmount, String> {
-        let names = || Region::ALL.map(planning::region_name).join(", ");
-        let (name, amount) =
-            text.split_once('=').ok_or_else(|| format!("give NAME=AMOUNT, NAME one of {}", names()))?;
-        let region = planning::region_named(name)
-            .ok_or_else(|| format!("there is no region `{name}`; give one of {}", names()))?;
-        Ok(RegionAmount { region, amount: amount.parse()? })
-    }
-}
-
-/// `--kv-type`, `--weights-type`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum TypeName {
-    /// What the config says
-    Auto,
-    /// 32 bits
-    Fp32,
-    /// 16 bits
-    Fp16,
-    /// 16 bits
-    Bf16,
-    /// 8 bits, 4 of them exponent
-    Fp8,
-    /// 8 bits, 5 of them exponent
-    Fp8E5m2,
-    /// 8 bits
-    Int8,
-    /// 4 bits
-    Int4,
-}
-
-impl TypeName {
-    /// `None`: as the config says.
-    const fn element(self) -> Option<Element> {
-        Some(match self {
-            TypeName::Auto => return None,
-            TypeName::Fp32 => Element::F32,
-            TypeName::Fp16 => Element::F16,
-            TypeName::Bf16 => Element::Bf16,
-            TypeName::Fp8 => Element::E4m3,
-            TypeName::Fp8E5m2 => Element::E5m2,
-            TypeName::Int8 => Element::Int8,
-            TypeName::Int4 => Element::Int4,
-        })
-    }
-}
-
-/// `--kv-scales`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct ScalesGiven(Scales);
-
-impl FromStr for ScalesGiven {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<ScalesGiven, String> {
-        if text == "none" {
-            return Ok(ScalesGiven(Scales::NONE));
-        }
-        let want = "give none, or GRAIN:BYTES with token, token-head, block, block-head, block-channel or group-N, as in group-32:2";
-        let (grain, bytes) = text.split_once(':').ok_or(want)?;
-        let positive = |text: &str| text.parse().ok().filter(|&number: &u32| number > 0).ok_or(want);
-        let (grain, group) = match grain {
-            "token" => (Grain::Token, 0),
-            "token-head" => (Grain::TokenHead, 0),
-            "block" => (Grain::Block, 0),
-            "block-head" => (Grain::BlockHead, 0),
-            "block-channel" => (Grain::BlockChannel, 0),
-            _ => (Grain::ElementGroup, positive(grain.strip_prefix("group-").ok_or(want)?)?),
-        };
-        Ok(ScalesGiven(Scales { grain, bytes: positive(bytes)?, group }))
-    }
-}
-
-/// A count of tokens, as in traces.
-fn tokens(text: &str) -> Result<u32, String> {
-    let tokens = text.parse().ok().filter(|&tokens: &u64| tokens <= TOKENS_MAX);
-    tokens.map(|tokens| tokens as u32).ok_or_else(|| format!("give a whole number from 0 to {TOKENS_MAX}"))
-}
 
 impl From<Problem> for Stop {
     fn from(problem: Problem) -> Stop {
