@@ -3,11 +3,11 @@
 
 mod bench;
 mod command;
+mod packed_traces;
 mod plan;
 mod plan_configs;
 mod plan_counts;
 mod plan_models;
-mod packed_traces;
 mod prefixes;
 mod published_prefixes;
 mod published_traces;
