@@ -4,6 +4,7 @@
 //! - [`prefix`]: which requests begin with the same tokens, and may share the blocks of them.
 //! - [`trace`]: serving traces in the formats in which they are published.
 //! - [`replay`]: a trace through the real pool, by rules whose integers can be compared with any other implementation.
+//! - [`lab`]: the arithmetic, to be tried by hand.
 //! - [`recording`]: what a pool was asked, kept in files and made again.
 //! - [`report`]: what came of it, for people and for programs.
 //! - [`sample`]: a small trace that is always at hand.
@@ -16,6 +17,7 @@
 pub mod bench;
 pub mod census;
 pub mod cli;
+pub mod lab;
 pub mod model_config;
 pub mod planning;
 pub mod prefix;

@@ -6,6 +6,7 @@
 mod bench;
 mod case;
 mod input;
+mod lab;
 mod output;
 mod plan;
 mod progress;
@@ -35,6 +36,7 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Bench(bench::Args),
+    Lab(lab::Args),
     Plan(plan::Args),
     Record(record::Args),
     Replay(replay::Args),
@@ -89,6 +91,7 @@ impl From<Failure> for Stop {
 fn dispatch(command: Command) -> Result<(), Stop> {
     match command {
         Command::Bench(args) => bench::run(&args),
+        Command::Lab(args) => lab::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Record(args) => record::run(&args),
         Command::Replay(args) => replay::run(&args),

@@ -7,11 +7,14 @@ mod document;
 mod label;
 mod number;
 mod picture;
+mod prose;
 mod table;
 
 pub use census::census;
+pub use columns::Columns;
 pub use document::{Case, Document};
 pub use label::label;
 pub(crate) use number::grouped;
 pub use picture::picture;
+pub use prose::prose;
 pub use table::{Heading, render};

@@ -3,6 +3,7 @@
 
 mod bench;
 mod command;
+mod lab;
 mod packed_traces;
 mod plan;
 mod plan_configs;
