@@ -75,7 +75,7 @@ impl fmt::Display for Bytes {
 pub enum Amount {
     /// So many bytes.
     Bytes(u64),
-    /// So many of [`WHOLE`].
+    /// So many of `WHOLE`.
     Share(u64),
 }
 
