@@ -61,6 +61,7 @@ mod calls;
 mod config;
 mod freelist;
 mod group;
+pub mod identity;
 mod ids;
 mod ledger;
 #[cfg(any(test, feature = "model"))]

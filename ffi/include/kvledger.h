@@ -33,6 +33,7 @@
 
 #include "kvledger/answer.h"
 #include "kvledger/free_blocks.h"
+#include "kvledger/identity.h"
 #include "kvledger/plan.h"
 
 #include <stddef.h>

@@ -1,6 +1,7 @@
 //! The header says what the Rust side is: sizes, offsets and numbers are compared by a C and a C++ compiler, in the
 //! strictest mode that each has. The names of the functions are compared by `gate.py`.
 
+use kvledger_core::identity::{Identity, IdentityKey};
 use kvledger_core::plan::{Budget, Ratio, Usage};
 use kvledger_core::recorder::RingState;
 use kvledger_core::{
@@ -8,7 +9,7 @@ use kvledger_core::{
     Scope, Sequence, SequenceSnapshot, Snapshot, Step, Stream, StreamSet,
 };
 use kvledger_ffi::{FAULT_TEXT_BYTES, FREE_BLOCKS_BYTES, HINT_ANY, HINT_OPENS, POOL_BYTES};
-use kvledger_ffi::{KvlAdmission, KvlFault, KvlFreeBlocks, KvlFreeCursor, KvlGeometry, KvlPool, KvlRefusal};
+use kvledger_ffi::{KvlAdmission, KvlDomain, KvlFault, KvlFreeBlocks, KvlFreeCursor, KvlGeometry, KvlPool, KvlRefusal};
 use std::fmt::Write;
 use std::mem::{align_of, offset_of, size_of};
 use std::path::Path;
@@ -58,6 +59,9 @@ fn structures() -> String {
     });
     layout!(out, GroupSnapshot as "kvl_group_state" { used, quota });
     layout!(out, AccountSnapshot as "kvl_account_state" { total, balance, sequences });
+    layout!(out, Identity as "kvl_identity" { low, high });
+    require(&mut out, &format!("sizeof(kvl_identity_key) == {}", size_of::<IdentityKey>()));
+    layout!(out, KvlDomain as "kvl_domain" { group, adapter, modality, salt, salt_bytes });
     layout!(out, RingState as "kvl_ring_state" { written, capacity, lost, dump_words });
     layout!(out, KvlFault as "kvl_fault" { invariant, what, expected, found });
     layout!(out, KvlGeometry as "kvl_geometry" {

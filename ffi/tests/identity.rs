@@ -1,0 +1,74 @@
+//! Names of prefixes through the C ABI.
+
+mod common;
+
+use common::{INVALID, invalid, ok, refused};
+use kvledger_core::identity::{Domain, Identity, IdentityKey};
+use kvledger_core::{Argument, Group};
+use kvledger_ffi::*;
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
+
+const DOMAIN: KvlDomain = KvlDomain { group: 3, adapter: 4, modality: 5, salt: null(), salt_bytes: 0 };
+
+#[test]
+fn names_are_those_of_the_core() {
+    let key: IdentityKey = ok(|out| kvl_identity_key_new(1, 2, Some(out), None));
+    let salted = KvlDomain { salt: b"salt".as_ptr().cast(), salt_bytes: 4, ..DOMAIN };
+    // SAFETY: the salt is as long as said.
+    let root: Identity = ok(|out| unsafe { kvl_identity_key_root(Some(&key), Some(&salted), Some(out), None) });
+    let ours = IdentityKey::new(1, 2);
+    let domain = Domain { group: Group(3), adapter: 4, modality: 5, salt: b"salt" };
+    assert_eq!(Ok(root), ours.root(&domain));
+
+    let tokens = [7u32, 8, 9, 10, 11];
+    let mut names = [Identity::NONE; 3];
+    // SAFETY: the arrays are as long as said.
+    let blocks: usize = ok(|out| unsafe {
+        let (tokens, names) = (tokens.as_ptr(), names.as_mut_ptr());
+        kvl_identity_key_chain(Some(&key), Some(&root), tokens, 5, 2, names, 3, Some(out), None)
+    });
+    let mut expected = [Identity::NONE; 3];
+    assert_eq!(ours.chain(root, &tokens, 2, &mut expected), Ok(blocks));
+    assert_eq!((blocks, names), (2, expected));
+
+    let media = Identity { low: 9, high: 9 };
+    for media in [None, Some(&media)] {
+        // SAFETY: as above.
+        let name: Identity = ok(|out| unsafe {
+            kvl_identity_key_block(Some(&key), Some(&root), tokens.as_ptr(), 5, media, Some(out), None)
+        });
+        assert_eq!(Ok(name), ours.block(root, &tokens, media.copied().unwrap_or(Identity::NONE)));
+    }
+}
+
+#[test]
+fn what_cannot_be_named_is_refused() {
+    let key = IdentityKey::new(1, 2);
+    let (out, blocks, tokens) = (&mut MaybeUninit::uninit(), &mut MaybeUninit::uninit(), [1u32; 4]);
+    // SAFETY: NULL is checked.
+    assert_eq!(unsafe { kvl_identity_key_root(None, Some(&DOMAIN), Some(out), None) }, INVALID);
+    // SAFETY: as above.
+    assert_eq!(unsafe { kvl_identity_key_root(Some(&key), None, Some(out), None) }, INVALID);
+    let lie = KvlDomain { salt_bytes: 3, ..DOMAIN };
+    // SAFETY: as above.
+    assert_eq!(unsafe { kvl_identity_key_root(Some(&key), Some(&lie), Some(out), None) }, INVALID);
+    // SAFETY: as above.
+    let why = refused(|why| unsafe {
+        kvl_identity_key_block(Some(&key), Some(&Identity::NONE), null(), 0, None, Some(out), Some(why))
+    });
+    assert_eq!(invalid(why), Argument::Tokens as u32);
+    let mut names = [Identity::NONE; 2];
+    let mut chain = |block_tokens, names_max| {
+        // SAFETY: the arrays are as long as said, or longer.
+        let why = refused(|why| unsafe {
+            let names = if names_max == 0 { null_mut() } else { names.as_mut_ptr() };
+            let (key, root, tokens) = (Some(&key), Some(&Identity::NONE), tokens.as_ptr());
+            kvl_identity_key_chain(key, root, tokens, 4, block_tokens, names, names_max, Some(blocks), Some(why))
+        });
+        invalid(why)
+    };
+    assert_eq!(chain(0, 0), Argument::BlockTokens as u32);
+    assert_eq!(chain(2, 0), Argument::Output as u32);
+    assert_eq!(chain(2, 1), Argument::Output as u32);
+}
