@@ -3,12 +3,13 @@
 
 use super::Report;
 use super::allocator::{FREE_BLOCKS, QUEUE, Side};
-use super::matrix::{Cell, Figure};
+use super::figure::{Cell, Figure};
+use super::load::Batches;
 use super::reason::Costs;
-use super::step::StepFigures;
+use super::step::{JUDGED_RUNNING, StepFigures};
 use super::trace::TraceFigures;
 use crate::report::grouped;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where a free list of bits should beat a queue of ids: it works by words, not by ids.
 const QUEUE_RATIO_MAX: f64 = 0.6;
@@ -22,7 +23,7 @@ const STEP_US_MAX: f64 = 10.0;
 const REPLAY_PER_SECOND_MIN: f64 = 1_000_000.0;
 
 /// What came of a goal.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It was reached.
@@ -34,7 +35,7 @@ pub enum Verdict {
 }
 
 /// A goal and what came of it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Goal {
     /// What is compared.
     pub what: String,
@@ -46,12 +47,15 @@ pub struct Goal {
     pub verdict: Verdict,
     /// Why it was missed, as far as that is known, or why it is not judged.
     pub why: Option<String>,
+    /// The loads in which it was missed, if it is for many.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missed_in: Vec<String>,
 }
 
 impl Goal {
     fn new(what: String, hoped: String, measured: String, is_met: bool) -> Goal {
         let verdict = if is_met { Verdict::Met } else { Verdict::Missed };
-        Goal { what, hoped, measured, verdict, why: None }
+        Goal { what, hoped, measured, verdict, why: None, missed_in: Vec::new() }
     }
 
     fn at_most(what: String, measured: f64, most: f64, unit: &str) -> Goal {
@@ -68,42 +72,96 @@ impl Goal {
 /// All goals for which there are figures.
 pub fn compare(report: &Report) -> Vec<Goal> {
     let costs = Costs { locked_ns: report.locked_ns, transfer_ns: report.transfer_ns };
-    let mut goals = of_cells(&report.allocators, costs);
-    goals.extend(report.step.as_ref().map(|step| of_step(step, costs)));
+    let mut goals = of_cells(report, costs);
+    goals.extend(of_stopped(report));
+    let step = report.steps.iter().find(|step| step.sequences == JUDGED_RUNNING);
+    goals.extend(step.map(|step| of_step(step, costs)));
     goals.extend(report.replay.as_ref().map(|replay| of_replay(replay, costs)));
     goals
 }
 
-fn of_cells(cells: &[Cell], costs: Costs) -> Vec<Goal> {
-    let mut goals: Vec<Goal> = cells.iter().flat_map(|cell| of_cell(cell, cells, costs)).collect();
+/// The free list beside a peer in one cell.
+struct Pairing<'a> {
+    cell: &'a Cell,
+    peer: &'a Figure,
+    ratio: f64,
+}
+
+/// Batches: well below the queue. Several threads: below everybody who keeps N blocks and sees double frees.
+fn of_cells(report: &Report, costs: Costs) -> Vec<Goal> {
+    let cells = &report.allocators;
+    let pairing = |cell, peer| pairing(cell, peer);
+    let is_large = |cell: &&Cell| matches!(cell.batches, Batches::Fixed(2..));
+    let queue: Vec<Pairing<'_>> =
+        cells.iter().filter(is_large).filter_map(|cell| pairing(cell, cell.of(QUEUE)?)).collect();
+    let careful: Vec<Pairing<'_>> = cells
+        .iter()
+        .filter(|cell| cell.threads > 1)
+        .filter_map(|cell| {
+            let peers = cell.figures.iter().filter(|figure| is_careful_peer(report, figure));
+            peers.filter_map(|peer| pairing(cell, peer)).max_by(|one, other| one.ratio.total_cmp(&other.ratio))
+        })
+        .collect();
+    let mut goals = Vec::new();
+    goals.extend(of_pairings(
+        "free list / ArrayQueue, more than one block a batch",
+        QUEUE_RATIO_MAX,
+        &queue,
+        cells,
+        costs,
+    ));
+    let what = "free list / the best peer that keeps N blocks and sees double frees, 2 threads and more";
+    goals.extend(of_pairings(what, 1.0, &careful, cells, costs));
     if !cells.is_empty() {
-        goals.push(no_failures(cells));
+        goals.push(no_failures(report));
     }
     goals
 }
 
-/// Batches: well below the queue. Several threads: below everybody.
-fn of_cell(cell: &Cell, cells: &[Cell], costs: Costs) -> Vec<Goal> {
-    let alone = cells.iter().find(|other| other.threads == 1 && other.is_like(cell));
-    let better_than = |peer: &Figure, most: f64, which: &str| {
-        let ratio = compared(cell, cell.of(FREE_BLOCKS)?) / compared(cell, peer);
-        let what = format!("{}: free list / {}{which}", load_of(cell), peer.name);
-        Some(Goal::at_most(what, ratio, most, "").because(|| costs.of_cell(cell, peer, alone)))
-    };
-    let queue = cell.of(QUEUE).filter(|_| cell.batch > 1);
-    let best = best_peer(cell).filter(|_| cell.threads > 1);
-    [
-        queue.and_then(|queue| better_than(queue, QUEUE_RATIO_MAX, "")),
-        best.and_then(|peer| better_than(peer, 1.0, ", the best peer")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+fn pairing<'a>(cell: &'a Cell, peer: &'a Figure) -> Option<Pairing<'a>> {
+    Some(Pairing { cell, peer, ratio: cell.of(FREE_BLOCKS)?.ratio_to(peer) })
 }
 
-fn load_of(cell: &Cell) -> String {
-    let threads = if cell.threads == 1 { "one thread".to_string() } else { format!("{} threads", cell.threads) };
-    format!("{threads}, {} a batch, {} % held", cell.batch, cell.occupancy_percent)
+fn is_careful_peer(report: &Report, figure: &Figure) -> bool {
+    report.described(&figure.name).is_some_and(|described| described.side == Side::Peer && described.keeps.is_careful())
+}
+
+/// One goal for many loads: the largest ratio decides.
+fn of_pairings(what: &str, most: f64, pairings: &[Pairing<'_>], cells: &[Cell], costs: Costs) -> Option<Goal> {
+    let largest = pairings.iter().max_by(|one, other| one.ratio.total_cmp(&other.ratio))?;
+    let missed: Vec<&Pairing<'_>> = pairings.iter().filter(|pairing| pairing.ratio > most).collect();
+    let measured = format!(
+        "{} of {}; the largest is {:.2} ({}, {})",
+        pairings.len() - missed.len(),
+        pairings.len(),
+        largest.ratio,
+        largest.cell.load(),
+        largest.peer.name
+    );
+    let alone = |cell: &Cell| cells.iter().find(|other| other.threads == 1 && other.is_like(cell));
+    let in_words =
+        |missed: &&Pairing<'_>| format!("{}: {:.2} of {}", missed.cell.load(), missed.ratio, missed.peer.name);
+    let hoped = format!("≤ {most:.2} in each of {} loads", pairings.len());
+    let mut goal = Goal::new(what.to_string(), hoped, measured, missed.is_empty())
+        .because(|| costs.of_cell(largest.cell, largest.peer, alone(largest.cell)));
+    goal.missed_in = missed.iter().map(in_words).collect();
+    Some(goal)
+}
+
+fn no_failures(report: &Report) -> Goal {
+    let ours = report.allocators.iter().flat_map(|cell| &cell.figures).filter(|figure| report.is_ours(&figure.name));
+    let failures: u64 = ours.map(|figure| figure.failures).sum();
+    let what = "batches refused though there was room, ours, all loads".to_string();
+    Goal::new(what, "0".to_string(), failures.to_string(), failures == 0)
+}
+
+/// A thread that is stopped stops nobody.
+fn of_stopped(report: &Report) -> Option<Goal> {
+    let ours: Vec<_> = report.stopped.iter().filter(|stopped| report.is_ours(&stopped.name)).collect();
+    let fewest = ours.iter().map(|stopped| stopped.fewest).min()?;
+    let stops: u32 = ours.iter().map(|stopped| stopped.stops).sum();
+    let what = "turns that another thread makes while one is stopped in the middle of a call, ours".to_string();
+    Some(Goal::new(what, "some, each time".to_string(), format!("{fewest} or more, {stops} times"), fewest > 0))
 }
 
 /// The goal is for the call; a turn has what a server does around it, and is shown beside it.
@@ -130,69 +188,86 @@ fn of_replay(replay: &TraceFigures, costs: Costs) -> Goal {
     Goal { verdict: Verdict::NotJudged, why: Some(why), ..goal }
 }
 
-/// One thread: the best round, because everything else that a machine does makes it slower. Several: the middle one; in
-/// the best round other work may have kept them from running at the same time, which is what they are measured for.
-fn compared(cell: &Cell, figure: &Figure) -> f64 {
-    if cell.threads == 1 { figure.best_ns } else { figure.median_ns }
-}
-
-fn best_peer(cell: &Cell) -> Option<&Figure> {
-    let peers = cell.figures.iter().filter(|figure| figure.side == Side::Peer);
-    peers.min_by(|one, other| compared(cell, one).total_cmp(&compared(cell, other)))
-}
-
-fn no_failures(cells: &[Cell]) -> Goal {
-    let ours = cells.iter().flat_map(|cell| &cell.figures).filter(|figure| figure.side == Side::Ours);
-    let failures: u64 = ours.map(|figure| figure.failures).sum();
-    let what = "batches refused though there was room, ours, all loads".to_string();
-    Goal::new(what, "0".to_string(), failures.to_string(), failures == 0)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::allocator::{MUTEX, POOL};
+    use super::super::allocator::POOL;
+    use super::super::load::Occupancy;
+    use super::super::stopped::Stopped;
     use super::*;
 
     const COSTS: Costs = Costs { locked_ns: 5.0, transfer_ns: Some(100.0) };
+    const CAREFUL: &str = "bit map, counted";
+    const CARELESS: &str = "Mutex<Vec>";
 
-    fn cell(threads: u32, batch: u32, figures: [(&'static str, f64, u64); 4]) -> Cell {
-        let figure = |(name, best_ns, failures): (&'static str, f64, u64)| {
-            let side = if name == FREE_BLOCKS || name == POOL { Side::Ours } else { Side::Peer };
-            Figure { name, side, best_ns, median_ns: best_ns, failures }
+    fn cell(threads: u32, batch: u32, figures: [(&str, f64, u64); 5]) -> Cell {
+        let figure = |(name, ns, failures): (&str, f64, u64)| Figure {
+            rounds_ns: vec![ns, ns * 2.0, ns],
+            failures,
+            ..Figure::new(name)
         };
-        Cell { threads, batch, occupancy_percent: 50, figures: figures.map(figure).to_vec() }
+        Cell {
+            blocks: 1024,
+            batches: Batches::Fixed(batch),
+            threads,
+            occupancy: Occupancy(500),
+            repeated: 0,
+            figures: figures.map(figure).to_vec(),
+        }
     }
 
-    /// A lock looks best in a round in which nobody wanted it.
-    #[test]
-    fn several_threads_are_compared_by_their_middle_round() {
-        let mut lucky = cell(2, 17, [(MUTEX, 700.0, 0), (QUEUE, 900.0, 0), (FREE_BLOCKS, 90.0, 0), (POOL, 500.0, 0)]);
-        lucky.figures[0].best_ns = 50.0;
-        assert!(of_cells(&[lucky], COSTS).iter().all(|goal| goal.verdict == Verdict::Met));
+    fn report(allocators: Vec<Cell>) -> Report {
+        Report { allocators, ..Report::empty() }
+    }
+
+    fn verdicts(allocators: Vec<Cell>) -> Vec<Verdict> {
+        of_cells(&report(allocators), COSTS).iter().map(|goal| goal.verdict).collect()
     }
 
     #[test]
     fn a_goal_that_is_missed_is_said_to_be_missed() {
         use Verdict::{Met, Missed};
-        let met = cell(2, 17, [(MUTEX, 100.0, 0), (QUEUE, 200.0, 9), (FREE_BLOCKS, 90.0, 0), (POOL, 500.0, 0)]);
-        let missed = cell(2, 17, [(MUTEX, 50.0, 0), (QUEUE, 100.0, 0), (FREE_BLOCKS, 70.0, 0), (POOL, 500.0, 1)]);
-        let verdicts = |cell| of_cells(&[cell], COSTS).iter().map(|goal| goal.verdict).collect::<Vec<_>>();
-        assert_eq!(verdicts(met), [Met, Met, Met]);
-        assert_eq!(verdicts(missed), [Missed, Missed, Missed]);
-        let alone = cell(1, 1, [(MUTEX, 10.0, 0), (QUEUE, 10.0, 0), (FREE_BLOCKS, 70.0, 0), (POOL, 500.0, 0)]);
-        assert_eq!(verdicts(alone), [Met], "alone and one by one nothing is hoped for");
+        let figures = |careful, ours, failures| {
+            [
+                (CARELESS, 10.0, 0),
+                (QUEUE, 150.0, 9),
+                (CAREFUL, careful, 0),
+                (FREE_BLOCKS, ours, 0),
+                (POOL, 500.0, failures),
+            ]
+        };
+        assert_eq!(verdicts(vec![cell(2, 17, figures(100.0, 80.0, 0))]), [Met, Met, Met]);
+        assert_eq!(verdicts(vec![cell(2, 17, figures(70.0, 95.0, 1))]), [Missed, Missed, Missed]);
+        assert_eq!(
+            verdicts(vec![cell(1, 1, figures(70.0, 95.0, 0))]),
+            [Met],
+            "alone and one by one nothing is hoped for"
+        );
+        let both = vec![cell(2, 17, figures(100.0, 80.0, 0)), cell(4, 17, figures(70.0, 80.0, 0))];
+        let goals = of_cells(&report(both), COSTS);
+        assert_eq!(goals[1].verdict, Missed, "one load of many is enough");
+        assert_eq!(goals[1].missed_in, ["17 a batch, 50 % of 1024 held, 4 threads: 1.14 of bit map, counted"]);
+        assert!(goals[1].measured.starts_with("1 of 2"), "{:?}", goals[1]);
+    }
+
+    /// Who keeps less than we do is shown, not judged.
+    #[test]
+    fn peers_that_see_no_double_free_are_not_judged() {
+        let figures =
+            [(CARELESS, 1.0, 0), (QUEUE, 900.0, 0), (CAREFUL, 90.0, 0), (FREE_BLOCKS, 80.0, 0), (POOL, 500.0, 0)];
+        assert!(verdicts(vec![cell(2, 17, figures)]).iter().all(|verdict| *verdict == Verdict::Met));
     }
 
     #[test]
     fn a_reason_has_the_figures_of_the_run() {
-        let one = cell(1, 145, [(MUTEX, 65.0, 0), (QUEUE, 4000.0, 0), (FREE_BLOCKS, 216.0, 0), (POOL, 900.0, 0)]);
-        let two = cell(2, 145, [(MUTEX, 200.0, 0), (QUEUE, 9000.0, 0), (FREE_BLOCKS, 300.0, 0), (POOL, 900.0, 0)]);
-        let cells = [one, two];
+        let figures = |ours| {
+            [(CARELESS, 1.0, 0), (QUEUE, 4000.0, 0), (CAREFUL, 65.0, 0), (FREE_BLOCKS, ours, 0), (POOL, 900.0, 0)]
+        };
+        let cells = report(vec![cell(1, 145, figures(216.0)), cell(2, 145, figures(300.0))]);
         let goals = of_cells(&cells, COSTS);
         let why = goals.iter().find_map(|goal| goal.why.as_deref()).expect("one is missed");
         for part in [
             "12 locked instructions take 60.50 ns at 5.0 ns",
-            "216 ns beside 65 ns of Mutex<Vec>",
+            "216 ns beside 65 ns of bit map",
             "100 ns from core to core",
         ] {
             assert!(why.contains(part), "{part} in {why}");
@@ -200,6 +275,16 @@ mod tests {
         let in_turn = of_cells(&cells, Costs { transfer_ns: Some(90_000.0), ..COSTS });
         assert!(in_turn.iter().flat_map(|goal| &goal.why).all(|why| why.contains("in turn") && why.contains("90 µs")));
         assert!(goals.iter().all(|goal| goal.why.is_some() == (goal.verdict == Verdict::Missed)));
+    }
+
+    #[test]
+    fn a_thread_that_stood_still_is_a_goal_missed() {
+        let stopped = |name: &str, fewest| Stopped { name: name.to_string(), stops: 5, stood_still: 0, fewest };
+        let of = |fewest| {
+            let stopped = vec![stopped(CARELESS, 0), stopped(FREE_BLOCKS, fewest)];
+            of_stopped(&Report { stopped, ..Report::empty() }).expect("there are figures").verdict
+        };
+        assert_eq!((of(7), of(0)), (Verdict::Met, Verdict::Missed));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Where and when a figure was taken: a number without this is not a number.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What stands above the figures.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// Of the processor.
     pub model: String,
@@ -27,7 +28,7 @@ pub struct Machine {
 impl Machine {
     /// This one.
     pub fn here() -> Machine {
-        let command: Vec<String> = std::env::args().skip(1).collect();
+        let command: Vec<String> = std::env::args().skip(1).map(without_folder).collect();
         Machine {
             model: cpu_model().unwrap_or_else(|| std::env::consts::ARCH.to_string()),
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
@@ -38,6 +39,14 @@ impl Machine {
             date: date(SystemTime::now()),
         }
     }
+}
+
+/// An argument as it would be given in the folder of the file that it names: where that is matters to nobody else.
+fn without_folder(argument: String) -> String {
+    let path = Path::new(&argument);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && folder.is_dir());
+    let name = folder.and(path.file_name()).map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or(argument)
 }
 
 fn first_word(path: &str) -> String {
@@ -98,6 +107,15 @@ fn civil(mut days: u64) -> (u64, u64, u64) {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    #[test]
+    fn a_command_names_files_without_their_folders() {
+        let folder = std::env::temp_dir();
+        assert_eq!(without_folder(folder.join("f.json").display().to_string()), "f.json");
+        for argument in ["--json", "1/4", "f.json", "17,145"] {
+            assert_eq!(without_folder(argument.to_string()), argument);
+        }
+    }
 
     #[test]
     fn dates_are_civil() {

@@ -1,18 +1,27 @@
-//! Measurements: what an allocation costs beside other allocators, what a scheduler step costs, how fast a trace
-//! replays. Everything in one process, sides in turn, best and median of the rounds, and the goals beside the figures,
-//! met or not.
+//! Measurements: what an allocation costs beside other allocators, what admission and a scheduler step cost, how fast a
+//! trace replays. Everything in one process, sides in turn, best and middle of the rounds, and the goals beside the
+//! figures, met or not. Measuring and showing are apart: the figures are a file, and everything that is shown is made from it.
 //!
 //! 1. `allocator` is what a candidate must do; `peers` and `ours` are the candidates.
-//! 2. `load` drives one candidate with some threads; `matrix` does that for every candidate, size, occupancy and
-//!    thread count, round after round.
-//! 3. `step` times a scheduler step, `trace` a replay.
-//! 4. `locked` and `transfer` measure what the processor makes everybody pay, `machine` says where it was.
-//! 5. `goals` compares and gives a `reason`; `table` and [`Report`] show.
+//! 2. `load` says what is done to one, `book` what a thread of it holds, `drive` does it and keeps a `histogram` of single
+//!    calls; `matrix` has every candidate under every load, round after round. What comes of it is a `figure`.
+//! 3. `runs` counts neighbours, `stopped` stops a thread in the middle of a call by a `signal`.
+//! 4. `admission` has threads promise and let go, `step` times a scheduler step, `trace` a replay.
+//! 5. `locked` and `transfer` measure what the processor makes everybody pay, `machine` says where it was.
+//! 6. `goals` compares and gives a `reason`; `document` is the file; `show` makes text, Markdown and a picture of it.
+//! 7. [`count`] is apart from all that: work of a fixed size whose instructions are counted.
 //!
 //! A figure here is of this machine in this minute. Only ratios inside one run mean something elsewhere.
 
+mod admission;
 mod allocator;
+mod book;
+pub mod count;
+mod document;
+mod drive;
+mod figure;
 mod goals;
+mod histogram;
 mod load;
 mod locked;
 mod machine;
@@ -20,40 +29,59 @@ mod matrix;
 mod ours;
 mod peers;
 mod reason;
+mod runs;
+pub mod show;
+#[cfg(unix)]
+mod signal;
 mod step;
-mod table;
+mod stopped;
 mod trace;
 mod transfer;
 
-pub use allocator::Side;
+pub use admission::Contention;
+pub use allocator::{CANDIDATES, Candidate, Keeps, Side};
+pub use document::{Described, Report};
+pub use drive::Slices;
+pub use figure::{Cell, Figure};
 pub use goals::{Goal, Verdict};
+pub use histogram::Quantiles;
+pub use load::{Batches, Occupancy};
 pub use machine::Machine;
-pub use matrix::{Cell, Figure};
+pub use matrix::Selection;
+pub use runs::{Neighbours, RunFigure};
 pub use step::StepFigures;
-pub use table::render;
+pub use stopped::Stopped;
 pub use trace::TraceFigures;
 
 use crate::replay::Failure;
 use crate::trace::{TimeScale, Trace};
-use serde::Serialize;
+use figure::tidy;
 use std::time::Duration;
 
-/// What is measured and for how long.
+/// For how long things are measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
     /// Rounds: each measures every candidate once.
     pub rounds: u32,
     /// Measured time of a candidate in a round.
-    pub slice: Duration,
+    pub slices: Slices,
     /// Scheduler steps.
     pub steps: u32,
+    /// Times that a thread of each candidate is stopped.
+    pub stops: u32,
 }
 
 /// The parts, each of which can be left out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Parts {
     /// The allocators.
     pub allocators: bool,
+    /// Neighbours of what grows.
+    pub runs: bool,
+    /// A thread that is stopped.
+    pub stopped: bool,
+    /// Admission under contention.
+    pub admission: bool,
     /// The scheduler step.
     pub step: bool,
     /// The replay.
@@ -73,55 +101,65 @@ pub struct Subject {
     pub time_scale: TimeScale,
 }
 
-/// All figures of a run.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// Where and when.
-    pub machine: Machine,
-    /// Rounds of which best and median are given.
-    pub rounds: u32,
-    /// Milliseconds that a candidate was measured in a round.
-    pub slice_ms: f64,
-    /// Nanoseconds of a load and a compare-exchange on this core, with nobody else at the line.
-    pub locked_ns: f64,
-    /// Nanoseconds that a cache line takes from core to core, in the middle round; measured before each round of two
-    /// threads.
-    pub transfer_ns: Option<f64>,
-    /// Nanoseconds of one allocation and its release.
-    pub allocators: Vec<Cell>,
-    /// A scheduler step.
-    pub step: Option<StepFigures>,
-    /// A replay.
-    pub replay: Option<TraceFigures>,
-    /// What was hoped for.
-    pub goals: Vec<Goal>,
+/// Is told what is measured next, and about how long that takes.
+pub type Follow<'a> = &'a dyn Fn(Duration, &str);
+
+/// What is measured, and for how long.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// For how long.
+    pub effort: Effort,
+    /// Which parts.
+    pub parts: Parts,
+    /// Which loads and candidates.
+    pub selection: Selection,
 }
 
-impl Effort {
-    /// How long the allocators are measured in all, preparations not counted.
-    pub fn allocators_take(&self) -> Duration {
-        self.slice * self.rounds * matrix::MEASUREMENTS
+impl Plan {
+    /// About how long everything but the replay takes: what [`Follow`] is told, in sum.
+    pub fn takes(&self) -> Duration {
+        let Plan { effort, parts, selection } = self;
+        let round = |load: &load::Load| selection.round(load, effort.slices) * effort.rounds;
+        let allocators = || selection.loads().iter().map(round).sum();
+        let admission = || admission::takes(&selection.threads, effort.rounds, effort.slices.throughput);
+        let take = |is_wanted: bool, takes: &dyn Fn() -> Duration| if is_wanted { takes() } else { Duration::ZERO };
+        take(parts.allocators, &allocators)
+            + take(parts.runs, &|| runs::takes(selection))
+            + take(parts.stopped, &|| stopped::takes(selection, effort.stops))
+            + take(parts.admission, &admission)
+            + take(parts.step, &|| step::takes(effort.steps))
     }
-}
 
-/// Measures. `subject` is what to replay. Errors: the replay's.
-pub fn run(effort: &Effort, parts: Parts, subject: Option<&Subject>) -> Result<Report, Failure> {
-    let machine = Machine::here();
-    let locked_ns = locked::measure();
-    let (allocators, transfers) =
-        if parts.allocators { matrix::measure(effort, machine.cores) } else { Default::default() };
-    let transfer_ns = (!transfers.is_empty()).then(|| median(&transfers));
-    let step = parts.step.then(|| step::measure(effort.steps));
-    let replay = match subject {
-        Some(subject) if parts.replay => Some(trace::measure(subject, effort.rounds)?),
-        _ => None,
-    };
-    let slice_ms = effort.slice.as_secs_f64() * 1e3;
-    let rounds = effort.rounds;
-    let mut report =
-        Report { machine, rounds, slice_ms, locked_ns, transfer_ns, allocators, step, replay, goals: Vec::new() };
-    report.goals = goals::compare(&report);
-    Ok(report)
+    /// Measures. `subject` is what to replay. Errors: the replay's.
+    pub fn run(&self, subject: Option<&Subject>, follow: Follow<'_>) -> Result<Report, Failure> {
+        let Plan { effort, parts, selection } = self;
+        let mut report = Report::begin(self);
+        let cores = report.machine.cores;
+        if parts.allocators {
+            let (allocators, transfers) = matrix::measure(selection, effort, cores, follow);
+            report.transfer_ns = (!transfers.is_empty()).then(|| tidy(median(&transfers)));
+            report.allocators = allocators;
+        }
+        if parts.runs {
+            report.neighbours = runs::measure(selection, follow);
+        }
+        if parts.stopped {
+            report.stopped = stopped::measure(selection, effort.stops, follow);
+        }
+        if parts.admission {
+            let slice = effort.slices.throughput;
+            report.admission = admission::measure(&selection.threads, effort.rounds, slice, cores, follow);
+        }
+        if parts.step {
+            report.steps = step::measure(effort.steps, follow);
+        }
+        if let Some(subject) = subject.filter(|_| parts.replay) {
+            follow(Duration::ZERO, "a replay");
+            report.replay = Some(trace::measure(subject, effort.rounds)?);
+        }
+        report.goals = goals::compare(&report);
+        Ok(report)
+    }
 }
 
 /// The middle of some figures, the lower one of two; 0 of none.

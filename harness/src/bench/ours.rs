@@ -30,8 +30,8 @@ struct FreeListWorker<'m> {
 }
 
 impl Worker for FreeListWorker<'_> {
-    fn take(&mut self, _: usize, ids: &mut [BlockId]) -> bool {
-        self.list.take(&mut self.cursor, Hint::Any, ids)
+    fn take(&mut self, _: usize, hint: Hint, ids: &mut [BlockId]) -> bool {
+        self.list.take(&mut self.cursor, hint, ids)
     }
 
     fn give(&mut self, _: usize, ids: &[BlockId]) {
@@ -42,54 +42,68 @@ impl Worker for FreeListWorker<'_> {
 /// Tokens in a block: any number would do.
 const BLOCK_TOKENS: u32 = 16;
 
-/// The pool: a sequence for each batch. It is opened, admitted and its blocks are taken into its table row; at its end
-/// they go back. That is what the ledger, the handles, the block words and the table cost on top of the free list.
+/// The pool: a sequence for each batch. It is opened, admitted and its blocks are taken into its table row; one that grows
+/// is advanced by a block, which is admitted in the same call; at its end they go back. That is what the ledger, the
+/// handles, the block words and the table cost on top of the free list.
 pub fn pool(shape: Shape, user: User<'_>) {
-    let config = PoolConfig::new(shape.blocks, BLOCK_TOKENS, shape.batches, shape.batch);
+    let config = PoolConfig::new(shape.blocks, BLOCK_TOKENS, shape.batches, shape.batch_max);
     let (mut memory, mut table) = (vec![Line::ZERO; lines(&config)], vec![0; entries(&config)]);
     let pool = Pool::init(&mut memory, &mut table, &config).expect("the memory is as long as the pool says");
-    user(&WholePool { pool, batch: shape.batch });
+    user(&WholePool { pool });
 }
 
 struct WholePool<'m> {
     pool: Pool<'m>,
-    batch: u32,
 }
 
 impl Allocator for WholePool<'_> {
     fn worker(&self, _: usize, _: usize) -> Box<dyn Worker + '_> {
-        let admission = Admission::full(self.batch * BLOCK_TOKENS, 0);
-        Box::new(PoolWorker { pool: self.pool, admission, batch: self.batch, sequences: Vec::new() })
+        Box::new(PoolWorker { pool: self.pool, sequences: Vec::new() })
     }
 }
 
 struct PoolWorker<'m> {
     pool: Pool<'m>,
-    admission: Admission,
-    batch: u32,
     /// By place in the book.
     sequences: Vec<Sequence>,
 }
 
-impl Worker for PoolWorker<'_> {
-    fn take(&mut self, slot: usize, _: &mut [BlockId]) -> bool {
-        let Ok(sequence) = self.pool.open() else {
-            return false;
-        };
-        if self.pool.admit(sequence, &self.admission).is_err() {
+impl PoolWorker<'_> {
+    fn begin(&mut self, slot: usize, blocks: u32) -> bool {
+        let Ok(sequence) = self.pool.open() else { return false };
+        if self.pool.admit(sequence, &Admission::full(blocks * BLOCK_TOKENS, 0)).is_err() {
             self.pool.end(sequence).expect("it was opened here");
             return false;
         }
-        let advanced = self.pool.materialize(sequence, self.batch).expect("what was promised is there");
-        debug_assert_eq!(advanced.taken, self.batch);
+        let advanced = self.pool.advance(sequence, blocks * BLOCK_TOKENS).expect("what was promised is there");
+        debug_assert_eq!(advanced.taken, blocks);
         if slot >= self.sequences.len() {
             self.sequences.resize(slot + 1, Sequence::default());
         }
         self.sequences[slot] = sequence;
         true
     }
+}
+
+impl Worker for PoolWorker<'_> {
+    fn take(&mut self, slot: usize, hint: Hint, ids: &mut [BlockId]) -> bool {
+        match hint {
+            Hint::After(_) => {
+                let tokens = ids.len() as u32 * BLOCK_TOKENS;
+                self.pool.advance_growing(self.sequences[slot], tokens, 0).is_ok()
+            }
+            _ => self.begin(slot, ids.len() as u32),
+        }
+    }
 
     fn give(&mut self, slot: usize, _: &[BlockId]) {
         self.pool.end(self.sequences[slot]).expect("a sequence is ended once");
+    }
+
+    fn show(&mut self, slot: usize, ids: &mut [BlockId]) {
+        let mut row = vec![0; ids.len()];
+        let blocks = self.pool.export_row(self.sequences[slot], &mut row).expect("the row is as long as the batch");
+        debug_assert_eq!(blocks as usize, ids.len());
+        ids.iter_mut().zip(row).for_each(|(place, id)| *place = BlockId(id));
     }
 }

@@ -5,8 +5,9 @@
 //! counter. What one of them takes is measured in each run.
 
 use super::allocator::FREE_BLOCKS;
+use super::figure::{Cell, Figure};
+use super::load::Batches;
 use super::locked::WHERE_GOALS_WERE_SET_NS;
-use super::matrix::{Cell, Figure};
 use super::step::StepFigures;
 use super::trace::TraceFigures;
 
@@ -52,14 +53,16 @@ impl Costs {
             );
         }
         let mut parts = Vec::new();
-        if let Some((_, count)) = LOCKED_A_BATCH.iter().find(|(batch, _)| *batch == cell.batch) {
+        if let Some((_, count)) = LOCKED_A_BATCH.iter().find(|(batch, _)| cell.batches == Batches::Fixed(*batch)) {
             parts.push(self.locked(*count, "ns", 1.0));
         }
         let of = |name| alone.and_then(|cell| cell.of(name));
-        if let (Some(ours), Some(peer)) = (of(FREE_BLOCKS), of(peer.name)) {
+        if let (Some(ours), Some(peer)) = (of(FREE_BLOCKS), of(&peer.name)) {
             parts.push(format!(
-                "with one thread it is {:.0} ns beside {:.0} ns of {}, which checks nothing",
-                ours.best_ns, peer.best_ns, peer.name
+                "with one thread it is {:.0} ns beside {:.0} ns of {}",
+                ours.best_ns(),
+                peer.best_ns(),
+                peer.name
             ));
         }
         if let Some(ns) = self.transfer_ns.filter(|_| cell.threads > 1) {

@@ -1,18 +1,19 @@
 //! A trace through the pool on one core, as `kvledger replay` does it, timed.
 
+use super::figure::tidy;
 use super::{Subject, median};
 use crate::replay::{Counters, Failure, Policy, PoolSize, Prepared, Settings, usual_context};
 use crate::trace::Format;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::AtomicU64;
 
 /// What a replay took.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TraceFigures {
     /// The trace.
     pub trace: String,
     /// Its format.
-    pub format: &'static str,
+    pub format: String,
     /// By how much its times were multiplied, `num/den`.
     pub time_scale: String,
     /// Whether it is what the goal was set for, as far as can be seen: an Azure trace, four times as fast.
@@ -28,7 +29,7 @@ pub struct TraceFigures {
     /// S.
     pub safety: u32,
     /// The policy.
-    pub policy: &'static str,
+    pub policy: String,
     /// Preemptions: how tight the pool was.
     pub preemptions: u64,
     /// Blocks that a request took, on average.
@@ -60,17 +61,17 @@ pub fn measure(subject: &Subject, rounds: u32) -> Result<TraceFigures, Failure> 
     let scale = (subject.time_scale.num, subject.time_scale.den);
     Ok(TraceFigures {
         trace: subject.name.clone(),
-        format: trace.format.name(),
+        format: trace.format.name().to_string(),
         time_scale: subject.time_scale.to_string(),
         is_judged: trace.format == Format::Azure && scale == JUDGED_SCALE,
         is_sample: subject.is_sample,
         requests,
         pool_blocks: prepared.config().blocks,
         safety: settings.safety,
-        policy: settings.policy.name(),
+        policy: settings.policy.name().to_string(),
         preemptions: counters.preemptions,
-        blocks_mean: counters.blocks_allocated as f64 / requests.max(1) as f64,
-        best_per_second: per_second.iter().copied().fold(0.0, f64::max),
-        median_per_second: median(&per_second),
+        blocks_mean: tidy(counters.blocks_allocated as f64 / requests.max(1) as f64),
+        best_per_second: per_second.iter().copied().fold(0.0, f64::max).floor(),
+        median_per_second: median(&per_second).floor(),
     })
 }

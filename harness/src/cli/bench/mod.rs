@@ -1,0 +1,227 @@
+//! `kvledger bench`: measures; and its subcommands, which show what was measured or do work that is to be counted.
+
+mod count;
+mod follow;
+mod report;
+
+use super::output::{can_be_written, write_file, write_out};
+use super::values::{count_u32, count_u64};
+use super::{Stop, input, terminal};
+use crate::bench::{self, Batches, CANDIDATES, Effort, Occupancy, Parts, Plan, Selection, Side, Slices, Subject};
+use crate::trace::{Normalise, TimeScale};
+use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Measure on this machine: allocations beside what others use, admission, scheduler steps, and a replay.
+///
+/// Everything runs in one process, candidates in turn. About three minutes; with --full every load, under 25 minutes.
+/// Other work on the machine spoils the figures: the load average stands above them.
+#[derive(clap::Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+pub struct Args {
+    #[command(subcommand)]
+    apart: Option<Apart>,
+
+    #[command(flatten)]
+    measure: Measure,
+}
+
+const EXAMPLES: &str = "Examples:
+  kvledger bench --json figures.json
+  kvledger bench --only allocators --peers mutex,bitmap-counted --threads 2 --loads 17
+  kvledger bench --full --json figures.json
+  kvledger bench report figures.json --svg figures.svg";
+
+#[derive(clap::Subcommand, Debug)]
+enum Apart {
+    Report(report::Args),
+    Count(count::Args),
+}
+
+#[derive(clap::Args, Debug)]
+struct Measure {
+    /// Measure only these parts, separated by commas
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "allocators,runs,stopped,admission,step,replay")]
+    only: Vec<Part>,
+
+    /// Every load: pools of 2^10, 2^16 and 2^20 blocks, 50, 95 and 99.9 % held
+    #[arg(long)]
+    full: bool,
+
+    /// Threads, separated by commas [default: 1,2,4,8]
+    #[arg(long, value_parser = threads, value_delimiter = ',', value_name = "N")]
+    threads: Vec<u32>,
+
+    /// Only these peers, separated by commas [default: all]
+    #[arg(long, value_parser = peers(), value_delimiter = ',', value_name = "NAME")]
+    peers: Vec<String>,
+
+    /// Blocks a batch, separated by commas: 1 to 1024, `mixed`, `growing` [default: 1,17,145,mixed,growing]
+    #[arg(long, value_delimiter = ',', value_name = "LOAD")]
+    loads: Vec<Batches>,
+
+    /// Blocks of the pools, separated by commas [default: 65536]
+    #[arg(long, value_parser = pool, value_delimiter = ',', value_name = "N")]
+    pools: Vec<u32>,
+
+    /// Per cent of the blocks that are held, separated by commas [default: 50,95]
+    #[arg(long, value_delimiter = ',', value_name = "PERCENT")]
+    occupancies: Vec<Occupancy>,
+
+    /// The trace to replay [default: a small sample that comes with kvledger]
+    #[arg(long, value_name = "PATH")]
+    trace: Option<PathBuf>,
+
+    /// Multiply its arrival times by this fraction: 1/4 makes the trace arrive four times as fast
+    #[arg(long, value_name = "NUM/DEN", default_value = "1/4")]
+    time_scale: TimeScale,
+
+    /// Rounds, of which best and median are shown
+    #[arg(long, value_parser = count_u32, value_name = "N", default_value = "5")]
+    rounds: NonZeroU32,
+
+    /// Milliseconds for which a candidate's throughput is measured in a round; single calls are timed for half as long
+    #[arg(long, value_parser = count_u64, value_name = "MS", default_value = "20")]
+    slice_ms: NonZeroU64,
+
+    /// Scheduler steps to time
+    #[arg(long, value_parser = count_u32, value_name = "N", default_value = "4000")]
+    steps: NonZeroU32,
+
+    /// Times to stop a thread of each candidate
+    #[arg(long, value_parser = count_u32, value_name = "N", default_value = "200")]
+    stops: NonZeroU32,
+
+    /// Write the figures as JSON to FILE as well; `-` for standard output, in place of the tables
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// `--only`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Part {
+    /// One batch taken and given back
+    Allocators,
+    /// Neighbouring blocks of sequences that grow
+    Runs,
+    /// A thread that is stopped in the middle of a call
+    Stopped,
+    /// Threads that promise and let go
+    Admission,
+    /// One token for each of 64 to 4,096 sequences
+    Step,
+    /// A trace, incremental, in 8,192 blocks with a safety margin of 128
+    Replay,
+}
+
+/// Most threads: each holds a part of the pool.
+const THREADS_MAX: u32 = 64;
+
+fn threads(text: &str) -> Result<u32, String> {
+    let threads = text.parse().ok().filter(|threads| (1..=THREADS_MAX).contains(threads));
+    threads.ok_or_else(|| format!("give 1 to {THREADS_MAX} threads"))
+}
+
+/// Smallest and largest pool. The largest is as many sequences as a pool may have, of a block each.
+const POOL_MIN: u32 = 64;
+const POOL_MAX: u32 = 1 << 20;
+
+fn pool(text: &str) -> Result<u32, String> {
+    let blocks = text.parse().ok().filter(|blocks| (POOL_MIN..=POOL_MAX).contains(blocks));
+    blocks.ok_or_else(|| format!("give {POOL_MIN} to {POOL_MAX} blocks"))
+}
+
+fn peers() -> PossibleValuesParser {
+    let is_peer = |candidate: &&bench::Candidate| candidate.side == Side::Peer;
+    PossibleValuesParser::new(CANDIDATES.iter().filter(is_peer).map(|candidate| candidate.key))
+}
+
+/// Runs the command.
+pub fn run(args: &Args) -> Result<(), Stop> {
+    match &args.apart {
+        Some(Apart::Report(args)) => report::run(args),
+        Some(Apart::Count(args)) => count::run(args),
+        None => measure(&args.measure),
+    }
+}
+
+fn measure(args: &Measure) -> Result<(), Stop> {
+    let plan = plan(args)?;
+    if let Some(file) = &args.json {
+        can_be_written("--json", file, args.trace.as_slice())?;
+    }
+    let subject = if plan.parts.replay { Some(read(args)?) } else { None };
+    end_on_panic();
+    let follow = follow::Bar::new(plan.takes());
+    let report = plan.run(subject.as_ref(), &|takes, what| follow.next(takes, what))?;
+    follow.finish();
+    match args.json.as_deref() {
+        Some(file) if file == Path::new("-") => write_out(&report.to_json()),
+        Some(file) => {
+            write_file("--json", file, &report.to_json())?;
+            write_out(&bench::show::text(&report, terminal::width()))
+        }
+        None => write_out(&bench::show::text(&report, terminal::width())),
+    }
+}
+
+/// Threads wait for each other: one that dies (a candidate that is broken) would leave the others waiting for ever.
+fn end_on_panic() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        usual(info);
+        std::process::exit(1);
+    }));
+}
+
+/// What the flags ask for. Errors: together they ask for nothing.
+fn plan(args: &Measure) -> Result<Plan, Stop> {
+    let mut selection = if args.full { Selection::full() } else { Selection::default() };
+    let given = |list: &mut Vec<u32>, flag: &[u32]| {
+        if !flag.is_empty() {
+            *list = flag.to_vec();
+        }
+    };
+    given(&mut selection.threads, &args.threads);
+    given(&mut selection.pools, &args.pools);
+    if !args.loads.is_empty() {
+        selection.batches.clone_from(&args.loads);
+    }
+    if !args.occupancies.is_empty() {
+        selection.occupancies.clone_from(&args.occupancies);
+    }
+    if !args.peers.is_empty() {
+        selection.keep_peers(&args.peers);
+    }
+    let has = |part| args.only.contains(&part);
+    let parts = Parts {
+        allocators: has(Part::Allocators),
+        runs: has(Part::Runs),
+        stopped: has(Part::Stopped),
+        admission: has(Part::Admission),
+        step: has(Part::Step),
+        replay: has(Part::Replay),
+    };
+    if parts.allocators && selection.loads().is_empty() {
+        let mend = "give smaller --loads, larger --pools or fewer --threads";
+        return Err(Stop::Usage(format!("no thread could hold two batches in any of these pools: {mend}")));
+    }
+    let throughput = Duration::from_millis(args.slice_ms.get());
+    let slices = Slices { throughput, calls: throughput / 2 };
+    let effort = Effort { rounds: args.rounds.get(), slices, steps: args.steps.get(), stops: args.stops.get() };
+    Ok(Plan { effort, parts, selection })
+}
+
+/// The trace to replay.
+fn read(args: &Measure) -> Result<Subject, Stop> {
+    let normalise = Normalise { first: None, time_scale: args.time_scale };
+    let trace = input::read(args.trace.as_slice(), None, normalise)?;
+    let name = match &args.trace {
+        Some(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),
+        None => input::name(&[]),
+    };
+    Ok(Subject { name, trace, is_sample: args.trace.is_none(), time_scale: args.time_scale })
+}
