@@ -12,11 +12,13 @@
 //! - [`mod@bench`]: what it costs on this machine, beside what others use.
 //! - [`model_config`]: what the config of a model says about memory.
 //! - [`planning`]: sizing a pool for a model and a device.
+//! - [`doctor`]: what this build is, what this machine has, and how to get what is missing.
 //! - [`cli`]: the command `kvledger`.
 
 pub mod bench;
 pub mod census;
 pub mod cli;
+pub mod doctor;
 pub mod lab;
 pub mod model_config;
 pub mod planning;

@@ -5,6 +5,7 @@
 
 mod bench;
 mod case;
+mod doctor;
 mod input;
 mod lab;
 mod output;
@@ -36,6 +37,7 @@ struct Cli {
 #[derive(Subcommand, Debug)]
 enum Command {
     Bench(bench::Args),
+    Doctor(doctor::Args),
     Lab(lab::Args),
     Plan(plan::Args),
     Record(record::Args),
@@ -91,6 +93,7 @@ impl From<Failure> for Stop {
 fn dispatch(command: Command) -> Result<(), Stop> {
     match command {
         Command::Bench(args) => bench::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Lab(args) => lab::run(&args),
         Command::Plan(args) => plan::run(&args),
         Command::Record(args) => record::run(&args),

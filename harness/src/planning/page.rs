@@ -23,7 +23,7 @@ impl Page {
     }
 
     /// Words in lines after `indent` spaces; the first line begins where `out` ends, which is at `at`.
-    fn wrapped(self, out: &mut String, text: &str, indent: usize, mut at: usize) {
+    pub(crate) fn wrapped(self, out: &mut String, text: &str, indent: usize, mut at: usize) {
         let mut first = true;
         for word in text.split(' ') {
             let width = word.chars().count();

@@ -3,6 +3,7 @@
 
 mod bench;
 mod command;
+mod doctor;
 mod lab;
 mod packed_traces;
 mod plan;
