@@ -79,9 +79,9 @@ struct Measure {
     #[arg(long, value_name = "NUM/DEN", default_value = "1/4")]
     time_scale: TimeScale,
 
-    /// Rounds, of which best and median are shown
-    #[arg(long, value_parser = count_u32, value_name = "N", default_value = "5")]
-    rounds: NonZeroU32,
+    /// Rounds, of which best and median are shown [default: 5; 3 with --full]
+    #[arg(long, value_parser = count_u32, value_name = "N")]
+    rounds: Option<NonZeroU32>,
 
     /// Milliseconds for which a candidate's throughput is measured in a round; single calls are timed for half as long
     #[arg(long, value_parser = count_u64, value_name = "MS", default_value = "20")]
@@ -211,7 +211,8 @@ fn plan(args: &Measure) -> Result<Plan, Stop> {
     }
     let throughput = Duration::from_millis(args.slice_ms.get());
     let slices = Slices { throughput, calls: throughput / 2 };
-    let effort = Effort { rounds: args.rounds.get(), slices, steps: args.steps.get(), stops: args.stops.get() };
+    let rounds = args.rounds.map_or(if args.full { 3 } else { 5 }, NonZeroU32::get);
+    let effort = Effort { rounds, slices, steps: args.steps.get(), stops: args.stops.get() };
     Ok(Plan { effort, parts, selection })
 }
 
