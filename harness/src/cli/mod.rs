@@ -14,6 +14,7 @@ mod progress;
 mod record;
 mod replay;
 mod rerun;
+mod target;
 mod terminal;
 mod trace;
 mod values;

@@ -1,6 +1,7 @@
 //! Where results go: standard output, and the files of flags such as `--json`.
 
 use super::Stop;
+use super::target::Target;
 use serde::Serialize;
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -32,12 +33,12 @@ pub fn write_file(flag: &str, file: &Path, text: &str) -> Result<(), Stop> {
     })
 }
 
-/// Refuses to write figures over a trace that was named.
+/// Refuses to write figures over an input that was named.
 pub fn is_no_input(json: Option<&Path>, inputs: &[PathBuf]) -> Result<(), Stop> {
     json.map_or(Ok(()), |file| overwrites_no_input("--json", file, inputs))
 }
 
-/// Refuses to write the `file` that `flag` named over a trace that was named, and where no file can be. `-` is fine.
+/// Refuses to write the `file` that `flag` named over an input that was named, and where no file can be. `-` is fine.
 pub fn can_be_written(flag: &str, file: &Path, inputs: &[PathBuf]) -> Result<(), Stop> {
     if file == Path::new("-") {
         return Ok(());
@@ -51,12 +52,25 @@ pub fn can_be_written(flag: &str, file: &Path, inputs: &[PathBuf]) -> Result<(),
     Ok(())
 }
 
+/// Refuses two outputs that are one file, whatever they are called: the second would overwrite the first. `outputs`: each
+/// flag that was given, and what it names; `-` is standard output.
+pub fn are_different(outputs: &[(&str, &Path)]) -> Result<(), Stop> {
+    let targets: Vec<Target> = outputs.iter().map(|(_, file)| Target::of(file)).collect();
+    for (at, (flag, file)) in outputs.iter().enumerate() {
+        if let Some(before) = targets[..at].iter().position(|target| target.is_same(&targets[at])) {
+            let (other, shown) = (outputs[before].0, file.display());
+            return Err(Stop::Usage(format!("{other} and {flag}: both are {shown}; give two files")));
+        }
+    }
+    Ok(())
+}
+
 fn overwrites_no_input(flag: &str, file: &Path, inputs: &[PathBuf]) -> Result<(), Stop> {
-    let Ok(real) = file.canonicalize() else { return Ok(()) };
-    match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| real.starts_with(input))) {
+    let Target::There(there) = Target::of(file) else { return Ok(()) };
+    match inputs.iter().find(|input| there.is_of(input)) {
         None => Ok(()),
         Some(input) => Err(Stop::Usage(format!(
-            "{flag} {}: that would overwrite the trace {}; give another file",
+            "{flag} {}: that would overwrite the input {}; give another file",
             file.display(),
             input.display()
         ))),

@@ -1,6 +1,6 @@
 //! `kvledger trace`.
 
-use super::output::{can_be_written, write_file, write_json, write_out};
+use super::output::{are_different, can_be_written, write_file, write_json, write_out};
 use super::values::{GroupRule, count_u32, count_usize, whole_u32};
 use super::{Stop, formats, input, terminal};
 use crate::census::{Census, Settings};
@@ -106,15 +106,14 @@ pub fn run(args: &Args) -> Result<(), Stop> {
 
 /// Each file can be written, none is the trace, and no two are one.
 fn check_outputs(args: &Args) -> Result<(), Stop> {
-    for (flag, file) in [("--json", &args.json), ("--svg", &args.svg)] {
-        file.as_ref().map_or(Ok(()), |file| can_be_written(flag, file, &args.paths))?;
+    let outputs: Vec<(&str, &Path)> = [("--json", args.json.as_deref()), ("--svg", args.svg.as_deref())]
+        .into_iter()
+        .filter_map(|(flag, file)| Some((flag, file?)))
+        .collect();
+    for (flag, file) in &outputs {
+        can_be_written(flag, file, &args.paths)?;
     }
-    match (&args.json, &args.svg) {
-        (Some(json), Some(svg)) if json == svg => {
-            Err(Stop::Usage(format!("--json and --svg: both are {}; give two files", json.display())))
-        }
-        _ => Ok(()),
-    }
+    are_different(&outputs)
 }
 
 fn print(args: &Args, name: &str, trace: &Trace, census: &Census) -> Result<(), Stop> {

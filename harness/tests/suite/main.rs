@@ -5,6 +5,8 @@ mod bench;
 mod command;
 mod doctor;
 mod lab;
+#[cfg(unix)]
+mod outputs;
 mod packed_traces;
 mod plan;
 mod plan_configs;

@@ -2,7 +2,7 @@
 
 use crate::bench::Report;
 use crate::bench::show::{changes, markdown, picture, put_between_marks, text};
-use crate::cli::output::{can_be_written, write_file, write_out};
+use crate::cli::output::{are_different, can_be_written, write_file, write_out};
 use crate::cli::{Stop, terminal};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,9 +39,9 @@ const EXAMPLES: &str = "Examples:
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
+    check_outputs(args)?;
     let report = read(&args.figures)?;
     if let Some(file) = &args.svg {
-        can_be_written("--svg", file, std::slice::from_ref(&args.figures))?;
         let drawn = picture(&report).map_err(|why| Stop::Usage(format!("{}: {why}", args.figures.display())))?;
         write_file("--svg", file, &drawn)?;
     }
@@ -55,6 +55,14 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         return write_out(&markdown(&report, &args.figures.display().to_string()));
     }
     if args.svg.is_some() { Ok(()) } else { write_out(&text(&report, terminal::width())) }
+}
+
+/// The picture is written over none of the other files.
+fn check_outputs(args: &Args) -> Result<(), Stop> {
+    let Some(svg) = &args.svg else { return Ok(()) };
+    let inputs: Vec<PathBuf> = [Some(&args.figures), args.against.as_ref()].into_iter().flatten().cloned().collect();
+    can_be_written("--svg", svg, &inputs)?;
+    args.into.as_ref().map_or(Ok(()), |page| are_different(&[("--svg", svg), ("--into", page)]))
 }
 
 fn read(file: &Path) -> Result<Report, Stop> {

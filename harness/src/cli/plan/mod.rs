@@ -149,8 +149,8 @@ impl From<Problem> for Stop {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
     if let Some(file) = &args.json {
-        is_not_the_model(file, &ModelConfig::file_of(&args.model))?;
-        output::can_be_written("--json", file, &args.trace)?;
+        let model = [ModelConfig::file_of(&args.model)];
+        output::can_be_written("--json", file, &[&model[..], &args.trace].concat())?;
     }
     let model = ModelConfig::read(&args.model, &args.set).map_err(Problem::from)?;
     let (question, kv_type_from) = question(args, &model)?;
@@ -163,17 +163,6 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         write_out(&planning::render(&document, Page::new(terminal::width())))?;
     }
     Ok(plan.check(&question)?)
-}
-
-/// Refuses to write figures over the config.
-fn is_not_the_model(file: &Path, model: &Path) -> Result<(), Stop> {
-    match (file.canonicalize(), model.canonicalize()) {
-        (Ok(file), Ok(model)) if file == model => {
-            let model = model.display();
-            Err(Stop::Usage(format!("--json {model}: that would overwrite the model's config; give another file")))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// What the flags ask, and where the type of the cache comes from.
