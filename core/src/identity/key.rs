@@ -76,7 +76,7 @@ impl IdentityKey {
 
     /// The name of a block: `parent` is that of the block before it, or the root. `media` names what its placeholder
     /// tokens stand for, an image say, [`Identity::NONE`] if there are none; a hash that its sender can choose freely
-    /// will not do for that. Cost: O(tokens), some 50 ns for 16.
+    /// will not do for that. Cost: O(tokens), about 100 ns for 16.
     ///
     /// Errors: `INVALID(Tokens)` if there are none, or 2^32 or more.
     pub fn block(&self, parent: Identity, tokens: &[u32], media: Identity) -> Result<Identity, Refusal> {
