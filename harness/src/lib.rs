@@ -1,5 +1,6 @@
 //! The harness of kvledger: what proves, replays and measures it.
 //!
+//! - [`cache`]: what a cache of prefixes would hit, by several orders of eviction.
 //! - [`census`]: what is in a trace, without replaying it.
 //! - [`prefix`]: which requests begin with the same tokens, and may share the blocks of them.
 //! - [`trace`]: serving traces in the formats in which they are published.
@@ -16,6 +17,7 @@
 //! - [`cli`]: the command `kvledger`.
 
 pub mod bench;
+pub mod cache;
 pub mod census;
 pub mod cli;
 pub mod doctor;
