@@ -76,15 +76,9 @@ impl Comparison<'_> {
         }
     }
 
-    /// Each sequence once: the model learns which blocks were taken only after the batch.
+    /// The same sequence may stand in it twice.
     fn rows(&self, which: [u8; 3], tokens: u32) -> Rows {
-        let mut named = Vec::new();
-        which.map(|number| {
-            let sequence = self.sequence(number, true);
-            let again = named.contains(&sequence);
-            named.push(sequence);
-            Step { sequence: if again { Sequence::default() } else { sequence }, tokens }
-        })
+        which.map(|number| Step { sequence: self.sequence(number, true), tokens })
     }
 
     /// A handle: mostly of a sequence that the operation is for, sometimes of any other, a cancelled or an ended one.

@@ -1,5 +1,6 @@
 //! Dumps put together to the history of a pool.
 
+use crate::config::PoolConfig;
 use crate::recorder::{Dump, Record};
 use core::fmt;
 use std::vec::Vec;
@@ -15,6 +16,10 @@ pub enum Broken {
     Words(usize, usize),
     /// In the dump of this number the oldest records were overwritten: its ring was too small for the whole history.
     Overwritten(usize),
+    /// The pool had been used before the ring of this number was made, by handles without one.
+    Late(usize),
+    /// So many calls of the dump of this number were not recorded.
+    Lost(usize, u64),
     /// The calls of these tickets are in none of the dumps: a dump is missing, or calls were lost.
     Missing {
         /// The first of them.
@@ -33,6 +38,8 @@ impl fmt::Display for Broken {
             Broken::OtherPool(dump) => write!(f, "dump {dump} is of another pool than dump 0"),
             Broken::Words(dump, words) => write!(f, "dump {dump}: the oldest {words} words are no records"),
             Broken::Overwritten(dump) => write!(f, "dump {dump}: its oldest records were overwritten"),
+            Broken::Late(dump) => write!(f, "dump {dump}: the pool had been used before it was recorded"),
+            Broken::Lost(dump, calls) => write!(f, "dump {dump}: {calls} calls were not recorded"),
             Broken::Missing { first, count } => {
                 write!(f, "{count} calls from ticket {first} on are in none of the dumps")
             }
@@ -51,27 +58,47 @@ pub fn in_order<'a>(number: usize, dump: &Dump<'a>) -> Result<Vec<Record<'a>>, B
     Ok(records)
 }
 
-/// The records of all dumps of one pool, in the order of their tickets: a whole history, from its first call on.
-pub fn merge<'a>(dumps: &[Dump<'a>]) -> Result<Vec<Record<'a>>, Broken> {
+/// What was done to a pool, from its first call on.
+#[derive(Clone, Debug)]
+pub struct History<'a> {
+    /// The pool's.
+    pub config: PoolConfig,
+    /// The calls, in the order of their tickets.
+    pub records: Vec<Record<'a>>,
+    /// Of how many rings they are: if of more than one, calls were made at the same time.
+    pub rings: usize,
+    /// What is missing behind them, if anything is known to be.
+    pub ends_at: Option<Broken>,
+}
+
+/// The records of all dumps of one pool, as one history. Err: they are none, because something is missing. With `partial`
+/// the history may end where the first call is missing, and lack the calls that were not recorded.
+pub fn merge<'a>(dumps: &[Dump<'a>], partial: bool) -> Result<History<'a>, Broken> {
     let first = dumps.first().ok_or(Broken::Nothing)?;
-    let mut all = Vec::new();
+    let mut history = History { config: first.config, records: Vec::new(), rings: dumps.len(), ends_at: None };
     for (number, dump) in dumps.iter().enumerate() {
-        if dump.config != first.config {
-            return Err(Broken::OtherPool(number));
-        }
-        if dump.overwritten > 0 {
-            return Err(Broken::Overwritten(number));
-        }
-        all.extend(in_order(number, dump)?);
-    }
-    all.sort_by_key(|record| record.ticket);
-    let mut expected = 0;
-    for record in &all {
-        match record.ticket.checked_sub(expected) {
-            Some(0) => expected += 1,
-            Some(count) => return Err(Broken::Missing { first: expected, count }),
-            None => return Err(Broken::Twice(record.ticket)),
+        match () {
+            () if dump.config != first.config => return Err(Broken::OtherPool(number)),
+            () if dump.overwritten > 0 => return Err(Broken::Overwritten(number)),
+            () if dump.begun_late => return Err(Broken::Late(number)),
+            () if dump.lost > 0 && !partial => return Err(Broken::Lost(number, dump.lost)),
+            () => history.records.extend(in_order(number, dump)?),
         }
     }
-    Ok(all)
+    history.records.sort_by_key(|record| record.ticket);
+    for (index, expected) in (0..).enumerate().take(history.records.len()) {
+        match history.records[index].ticket.checked_sub(expected) {
+            Some(0) => {}
+            Some(count) => {
+                history.ends_at = Some(Broken::Missing { first: expected, count });
+                history.records.truncate(index);
+                break;
+            }
+            None => return Err(Broken::Twice(history.records[index].ticket)),
+        }
+    }
+    match history.ends_at {
+        Some(missing) if !partial => Err(missing),
+        _ => Ok(history),
+    }
 }

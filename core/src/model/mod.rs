@@ -23,7 +23,7 @@ mod time;
 
 pub use black_box::BlackBox;
 pub use compare::{Comparison, Difference, Tally, configuration, operations};
-pub use history::{Broken, in_order, merge};
+pub use history::{Broken, History, in_order, merge};
 pub use make::{Made, make};
 pub use operation::Operation;
 pub use pool::Model;

@@ -26,10 +26,19 @@ pub(super) struct Seq {
     pub(super) streams: StreamSet,
     pub(super) tokens: u32,
     pub(super) ids: Vec<u32>,
+    /// Blocks taken that it has not been told the ids of yet: of a row that stands in a batch twice.
+    pub(super) untold: u32,
     pub(super) shared: Credit,
     /// Which row is in use, and until when each is read in place.
     pub(super) turn: usize,
     pub(super) in_flight: [(Epoch, StreamSet); 2],
+}
+
+impl Seq {
+    /// Blocks that it has.
+    pub(super) fn held(&self) -> u32 {
+        self.ids.len() as u32 + self.untold
+    }
 }
 
 /// A shared account of the model.
@@ -139,9 +148,10 @@ impl Model {
         let slot = self.drive(sequence, true)?;
         let seq = &self.sequences[slot];
         let tokens = seq.tokens.checked_add(tokens).ok_or(invalid(Argument::Tokens))?;
-        let blocks = tokens.div_ceil(self.config.block_tokens).max(seq.ids.len() as u32);
+        let blocks = tokens.div_ceil(self.config.block_tokens).max(seq.held());
         let taken = self.grow(slot, blocks, growth)?;
         self.sequences[slot].tokens = tokens;
+        self.sequences[slot].untold += taken;
         Ok(taken)
     }
 
@@ -150,8 +160,10 @@ impl Model {
             return Err(invalid(Argument::Count));
         }
         let slot = self.drive(sequence, true)?;
-        let blocks = blocks.max(self.sequences[slot].ids.len() as u32);
-        self.grow(slot, blocks, None)
+        let blocks = blocks.max(self.sequences[slot].held());
+        let taken = self.grow(slot, blocks, None)?;
+        self.sequences[slot].untold += taken;
+        Ok(taken)
     }
 
     fn grow(&mut self, slot: usize, blocks: u32, growth: Option<u32>) -> Result<u32, Refusal> {
@@ -159,7 +171,7 @@ impl Model {
         if seq.shared.is_some() && growth.is_some() {
             return Err(invalid(Argument::Account));
         }
-        let need = blocks - seq.ids.len() as u32;
+        let need = blocks - seq.held();
         if need == 0 {
             return Ok(0);
         }
@@ -196,7 +208,7 @@ impl Model {
             }
         }
         seq.ids = ids.to_vec();
-        true
+        core::mem::take(&mut seq.untold) as usize == fresh.len()
     }
 
     pub(super) fn extend(&mut self, sequence: Sequence, blocks: u32, watermark: u32) -> Result<(), Refusal> {

@@ -2,13 +2,13 @@
 
 use super::Model;
 use super::compare::Comparison;
+use super::history::History;
 use super::make::{Made, make};
 use super::names::Names;
 use crate::answer::{Argument, Refusal};
 use crate::arena::Line;
-use crate::config::PoolConfig;
 use crate::pool::{Pool, entries, lines};
-use crate::recorder::{Outcome, Record};
+use crate::recorder::{Call, Outcome, Record};
 use std::string::String;
 use std::vec::Vec;
 
@@ -19,28 +19,35 @@ pub struct Again {
     pub outcome: Outcome,
     /// What pool and model do not agree about after it, if they were compared.
     pub fault: Option<String>,
+    /// It was not made: see [`rerun`].
+    pub passed_over: bool,
 }
 
-/// Makes the calls of `records` on a pool of `config`, one after the other, and shows each with what it came to this
-/// time. Handles and epochs are those of this time, wherever the recorded call got others. With `model`, the calls go to
-/// the obvious model as well, and all observers are compared after each: slow for pools of more than a few hundred
-/// blocks. After the first fault the model is left out.
+/// Makes the calls of `history` on a fresh pool, one after the other, and shows each with what it came to this time.
+/// Handles and epochs are those of this time, wherever the recorded call got others. With `model`, the calls go to the
+/// obvious model as well, and all observers are compared after each: slow for pools of more than a few hundred blocks.
+/// After the first fault the model is left out.
+///
+/// A call of one of several threads that was answered `BUSY` met another call, which it would not now; it did nothing, and
+/// is passed over.
 ///
 /// Errors: the configuration is not valid, or there is no memory for such a pool (`INVALID(Memory)`).
-pub fn rerun(
-    config: &PoolConfig,
-    records: &[Record<'_>],
-    model: bool,
-    mut each: impl FnMut(&Record<'_>, &Again),
-) -> Result<(), Refusal> {
+pub fn rerun(history: &History<'_>, model: bool, mut each: impl FnMut(&Record<'_>, &Again)) -> Result<(), Refusal> {
+    let config = &history.config;
     config.check()?;
     let (mut memory, mut table) = (filled(lines(config), Line::ZERO)?, filled(entries(config), 0)?);
-    // Nothing is read from this ring: it is there for the digests, which every call writes anew.
-    let mut ring = filled(32, Line::ZERO)?;
+    // Nothing is read from this ring: it is there for the digests, which every call writes anew. It has room for a batch.
+    let rows = |record: &Record<'_>| if let Call::AdvanceMany { steps, .. } = record.call { steps.len() } else { 0 };
+    let longest = history.records.iter().map(rows).max().unwrap_or(0);
+    let mut ring = filled(longest / 2 + 32, Line::ZERO)?;
     let pool = Pool::init(&mut memory, &mut table, config)?.recording(&mut ring)?;
     let mut comparison = model.then(|| Comparison::new(pool, Model::new(config)));
     let (mut names, mut rows) = (Names::default(), Vec::new());
-    for record in records {
+    for record in &history.records {
+        if history.rings > 1 && record.outcome.answer == Err(Refusal::Busy) {
+            each(record, &Again { outcome: record.outcome, fault: None, passed_over: true });
+            continue;
+        }
         let call = names.translate(&record.call, &mut rows);
         let (Made { answer, .. }, fault) = match &mut comparison {
             None => (make(&pool, &call), None),
@@ -51,7 +58,8 @@ pub fn rerun(
         }
         names.learn(&record.outcome.answer, &answer);
         let (digest, first_block) = pool.noted();
-        each(record, &Again { outcome: Outcome { answer, digest, first_block }, fault });
+        let outcome = Outcome { answer, digest, first_block };
+        each(record, &Again { outcome, fault, passed_over: false });
     }
     Ok(())
 }

@@ -13,7 +13,8 @@ impl Pool<'_> {
     ///
     /// Errors: `INVALID(Safety)` if it is not below N; `WOULD_BLOCK`, `RETRY_AFTER`. Threads: any. Lock-free.
     pub fn set_safety(&self, blocks: u32) -> Result<(), Refusal> {
-        self.recorded(Call::SetSafety { blocks }, |pool| pool.change_safety(blocks))
+        let stamp = self.stamp_if(|| blocks < self.safety());
+        self.recorded_as(stamp, Call::SetSafety { blocks }, |pool| pool.change_safety(blocks))
     }
 
     fn change_safety(&self, blocks: u32) -> Result<(), Refusal> {
@@ -45,7 +46,8 @@ impl Pool<'_> {
     ///
     /// Errors: `INVALID(Group)`. Threads: any. Lock-free. Cost: O(1).
     pub fn set_quota(&self, group: Group, blocks: u32) -> Result<(), Refusal> {
-        self.recorded(Call::SetQuota { group, blocks }, |pool| {
+        let stamp = self.stamp_if(|| self.group_snapshot(group).is_ok_and(|now| now.quota < blocks));
+        self.recorded_as(stamp, Call::SetQuota { group, blocks }, |pool| {
             pool.check_group(group)?;
             if blocks > pool.group_word(group).set_quota(blocks) {
                 pool.returned();

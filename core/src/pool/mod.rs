@@ -55,7 +55,7 @@ use crate::freelist::{Cursor, FreeList};
 use crate::group::GroupWord;
 use crate::ids::Group;
 use crate::ledger::Ledger;
-use crate::recorder::{Answer, Call, Recorder, recorded};
+use crate::recorder::{Answer, Call, Recorder, Stamp, recorded};
 use crate::retire::Retiring;
 use crate::sequence::Sequences;
 use crate::streams::Streams;
@@ -148,7 +148,23 @@ impl<'m> Pool<'m> {
         call: Call<'_>,
         run: impl FnOnce(&Self) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        recorded(self, &self.recorder, || Pool { recorder: Recorder::OFF, ..*self }, call, run)
+        self.recorded_as(call.stamp(), call, run)
+    }
+
+    /// The same for a call that knows whether it gives or takes.
+    #[inline(always)]
+    fn recorded_as<T: Copy + Into<Answer>>(
+        &self,
+        stamp: Stamp,
+        call: Call<'_>,
+        run: impl FnOnce(&Self) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        recorded(self, &self.recorder, || Pool { recorder: Recorder::OFF, ..*self }, stamp, call, run)
+    }
+
+    /// The place of a call that sets a limit, which `gives` if it makes room. Only asked if it is recorded.
+    fn stamp_if(&self, gives: impl FnOnce() -> bool) -> Stamp {
+        if self.recorder.ring().is_some() && gives() { Stamp::First } else { Stamp::Last }
     }
 
     /// ⌈tokens / B⌉.

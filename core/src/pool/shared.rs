@@ -37,7 +37,8 @@ impl Pool<'_> {
     /// Errors: `STALE`; `BUSY` (another thread changes it); `NEVER_FITS`, `WOULD_BLOCK`, `RETRY_AFTER` when raising;
     /// `OVER_PROMISE` when lowering by more than the balance: nothing moved. Threads: any. Lock-free or `BUSY`.
     pub fn set_account_total(&self, account: Account, total: u32) -> Result<(), Refusal> {
-        self.recorded(Call::SetAccountTotal { account, total }, |pool| {
+        let stamp = self.stamp_if(|| self.account_snapshot(account).is_ok_and(|now| total < now.total));
+        self.recorded_as(stamp, Call::SetAccountTotal { account, total }, |pool| {
             pool.accounts.lock(account)?;
             point("account total: locked");
             let result = pool.change_total(account, total);

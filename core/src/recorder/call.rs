@@ -58,7 +58,8 @@ pub enum Call<'a> {
     LaunchRow { sequence: Sequence, epoch: Epoch },
 }
 
-/// When a call is given its place in the order of all.
+/// When a call is given its place in the order of all. Between the two it has its effect, so that whoever saw the effect of
+/// a `First` and is a `Last` himself comes after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stamp {
     /// Before it does anything: it gives back.
@@ -100,7 +101,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Calls that make room for others come before what the others do with it.
+    /// Calls that give back come before what others do with it. (Limits are set in either direction: the pool knows in
+    /// which.)
     #[inline(always)]
     pub(crate) const fn stamp(&self) -> Stamp {
         match self {
@@ -109,7 +111,6 @@ impl<'a> Call<'a> {
             | Call::End { .. }
             | Call::Preempt { .. }
             | Call::CloseAccount { .. }
-            | Call::SetQuota { .. }
             | Call::Complete { .. }
             | Call::Abandon { .. }
             | Call::Reclaim { .. } => Stamp::First,
@@ -198,6 +199,15 @@ impl<'a> Call<'a> {
             | Call::SetSafety { blocks: number }
             | Call::Reclaim { blocks: number } => to.word(u64::from(number)),
         }
+    }
+
+    /// A call of which no more is written than what [`Call::put`] writes: the rows of a batch are none.
+    pub(super) fn read_arguments(number: u8, from: &mut Take<'a>) -> Option<Call<'a>> {
+        if number != 5 {
+            return Call::read(number, false, 0, from);
+        }
+        let ((_, _), (answers, changed)) = (from.pair()?, from.pair()?);
+        Some(Call::AdvanceMany { steps: Steps::of(&[]), answers, changed })
     }
 
     /// `None`: no call of this number, or words are missing.

@@ -3,8 +3,8 @@
 use super::call::Call;
 use super::outcome::Outcome;
 use super::ring::{
-    CAPACITY_AT, CONFIG_AT, FLAGS_SHIFT, HAS_DIGEST, HEADER, LOST_AT, MAGIC, SHAPE_SHIFT, STATUS_SHIFT, VERSION, WIDE,
-    WORDS_SHIFT, WRITTEN_AT,
+    CAPACITY_AT, CONFIG_AT, DIRTY_AT, FLAGS_SHIFT, HAS_DIGEST, HEADER, IN_USE_AT, LATE_AT, LOST_AT, MAGIC, SHAPE_SHIFT,
+    STATUS_SHIFT, UNDER_WAY_AT, VERSION, WIDE, WORDS_SHIFT, WRITTEN_AT,
 };
 use super::words::Take;
 use crate::answer::{Argument, Refusal};
@@ -23,6 +23,11 @@ pub struct Dump<'a> {
     pub lost: u64,
     /// Words of older records that were overwritten; 0 if everything from the first call on is there.
     pub overwritten: u64,
+    /// Whether the pool had been used by handles without a ring when the first ring was made: the history begins in the
+    /// middle.
+    pub begun_late: bool,
+    /// The call that was under way when the memory was looked at. Of a batch the rows are not known.
+    pub under_way: Option<Call<'a>>,
     records: &'a [u64],
 }
 
@@ -54,16 +59,22 @@ impl<'a> Dump<'a> {
         config.check().map_err(|_| NO_DUMP)?;
         let capacity = usize::try_from(at(CAPACITY_AT)).map_err(|_| NO_DUMP)?;
         let records = records.get_mut(..capacity).ok_or(Refusal::invalid(Argument::Memory))?;
-        let (written, lost) = (at(WRITTEN_AT), at(LOST_AT));
-        let overwritten = written.saturating_sub(capacity as u64);
-        let records: &[u64] = if overwritten > 0 {
-            let next = written.checked_rem(capacity as u64).ok_or(NO_DUMP)? as usize;
-            rotate(records, next);
-            records
-        } else {
-            records.get(..written as usize).ok_or(NO_DUMP)?
-        };
-        Ok(Dump { config, lost, overwritten, records })
+        let (written, lost, begun_late) = (at(WRITTEN_AT), at(LOST_AT), at(LATE_AT) != 0);
+        let capacity = capacity as u64;
+        // What a call under way may have changed is no record any more.
+        let dirty = if at(IN_USE_AT) != 0 { at(DIRTY_AT) } else { 0 };
+        let overwritten = written.saturating_add(dirty).saturating_sub(capacity);
+        let rotated = written > capacity;
+        if rotated {
+            rotate(records, written.checked_rem(capacity).ok_or(NO_DUMP)? as usize);
+        }
+        let (records, behind): (&[u64], &[u64]) =
+            if rotated { (records, records) } else { records.split_at_checked(written as usize).ok_or(NO_DUMP)? };
+        let number = if dirty > 0 { at(UNDER_WAY_AT) as u8 } else { 0 };
+        let under_way = Call::read_arguments(number, &mut Take::new(behind.get(1..).unwrap_or(&[])));
+        let skipped = overwritten.saturating_sub(written.saturating_sub(capacity));
+        let records = records.get(skipped as usize..).unwrap_or(&[]);
+        Ok(Dump { config, lost, overwritten, begun_late, under_way, records })
     }
 
     /// The words of the records, the oldest first; if older ones were overwritten it begins within one.

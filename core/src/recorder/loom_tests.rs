@@ -75,3 +75,19 @@ fn giving_back_against_taking_in_the_order_of_tickets() {
         assert!(!admitted || ticket(&gives) < ticket(&takes), "made again in this order the admission is refused");
     });
 }
+
+/// The same of a limit that is lowered: what it set free was set free before it was taken.
+#[test]
+fn lowering_a_limit_against_taking_in_the_order_of_tickets() {
+    holds_and_notices(Some(3), &[Plant::StampLate], || {
+        let pool = pool(2);
+        pool.set_safety(1).expect("room");
+        let [gives, takes] = [recording(&pool), recording(&pool)];
+        let asker = takes.open().expect("a slot");
+        let taker = thread::spawn(move || takes.admit(asker, &Admission::full(2, 0)).is_ok());
+        gives.set_safety(0).expect("lower");
+        let admitted = taker.join().expect("no panic");
+        let ticket = |handle: &Pool<'_>| records(handle).last().expect("a call").ticket;
+        assert!(!admitted || ticket(&gives) < ticket(&takes), "made again in this order the admission is refused");
+    });
+}

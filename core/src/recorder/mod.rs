@@ -7,12 +7,12 @@
 //! 1. `Pool::recording` gives a handle a ring of its own in the caller's memory; a handle without one records nothing.
 //! 2. Every call that may change something takes the ring, runs, and writes one record: arguments, answer, and a digest
 //!    of the block ids that it took (`ring.rs`, `call.rs`, `outcome.rs`, `steps.rs`).
-//! 3. A *ticket* of the pool orders the records of all rings. Calls that give something back are stamped when they
+//! 3. A *ticket* of the pool orders the records of all rings. Calls that give blocks or promises back draw theirs when they
 //!    begin and calls that take when they are done, so that who got what another gave back comes after him.
 //! 4. The memory of the ring *is* the dump, header and configuration included: write it to a file as it is, from a signal
 //!    handler or out of a core file if need be; `Pool::dump` copies it for who has no access to it.
 //! 5. [`Dump`] reads it. The calls of one thread, made again on a fresh pool, give the same answers and the same ids;
-//!    those of several threads, in the order of their tickets, nearly do, and differences are worth reading.
+//!    those of several threads, in the order of their tickets, mostly do, and differences are worth reading.
 //!
 //! One thread at a time may use a ring: a call that finds it in use by another thread is made all the same, but not
 //! recorded, and counted as lost. Nobody waits.
@@ -34,6 +34,7 @@ pub use outcome::{Answer, Outcome};
 pub use ring::RingState;
 pub use steps::Steps;
 
+pub(crate) use call::Stamp;
 pub(crate) use ring::{Ring, recorded};
 
 /// The recorder of a handle: a ring, or nothing.

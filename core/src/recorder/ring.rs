@@ -3,13 +3,18 @@
 //! ```text
 //! line 0  magic, version, words of records, configuration of the pool (5)    written once
 //! line 1  in use, lost                                                       shared
-//! line 2  words written so far, place of the next one, digest, first block   of who has the ring
+//! line 2  words written so far, place of the next one, digest, first block,  of who has the ring
+//!         words that the call under way may write, its number, begun late
 //!         records …
 //! record  ticket, arguments, answer, [digest and first block], footer (shape, and length in words)
 //! ```
 //!
 //! A record ends with its length, so that the ring is read backwards from the newest, and what was overwritten in part
 //! is where reading stops.
+//!
+//! The memory may be looked at in the middle of a call: by a signal handler, in a core file, from another process. So the
+//! call says first how many words it may write, then its arguments, and the count of words written goes up last: who reads
+//! meanwhile leaves out the oldest words, which may be changing, and sees which call is under way.
 
 #![cfg_attr(not(feature = "recorder"), allow(dead_code, reason = "nobody makes a ring then"))]
 
@@ -23,7 +28,7 @@ use crate::arena::{Arena, Carve, Cells, Line};
 use crate::config::PoolConfig;
 use crate::pool::header;
 use crate::sync::{Acquire, AtomicU64, Plant, Relaxed, Release, planted, point};
-use core::sync::atomic::AtomicU64 as Plain;
+use core::sync::atomic::{AtomicU64 as Plain, fence};
 
 /// "kvl_ring", little-endian.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"kvl_ring");
@@ -41,13 +46,23 @@ pub(super) const LOST_AT: usize = LINE + LOST;
 const WRITTEN: usize = 0;
 pub(super) const WRITTEN_AT: usize = 2 * LINE + WRITTEN;
 const IN_USE: usize = 0;
+pub(super) const IN_USE_AT: usize = LINE + IN_USE;
 const NEXT: usize = 1;
 const DIGEST: usize = 2;
 const FIRST_BLOCK: usize = 3;
+const DIRTY: usize = 4;
+pub(super) const DIRTY_AT: usize = 2 * LINE + DIRTY;
+const UNDER_WAY: usize = 5;
+pub(super) const UNDER_WAY_AT: usize = 2 * LINE + UNDER_WAY;
+const LATE: usize = 6;
+pub(super) const LATE_AT: usize = 2 * LINE + LATE;
 /// Words of the longest record but for the rows of a batch.
 const RECORD_MAX: usize = 24;
 /// Fewest words of records: a few whole calls.
 const CAPACITY_MIN: usize = 4 * RECORD_MAX;
+
+/// Where a ticket belongs that is drawn when the call is over.
+const NO_TICKET: u64 = u64::MAX;
 
 /// Flags of a footer.
 pub(super) const WIDE: u64 = 1;
@@ -84,11 +99,13 @@ pub(crate) struct Ring<'m> {
 }
 
 impl<'m> Ring<'m> {
-    /// An empty ring. `INVALID(Memory)` if there is no room for a few records.
+    /// An empty ring. `late`: the pool has been used, and nobody recorded it. `INVALID(Memory)` if there is no room for a
+    /// few records.
     pub(crate) fn new(
         memory: &'m mut [Line],
         config: &PoolConfig,
         tickets: &'m AtomicU64,
+        late: bool,
     ) -> Result<Ring<'m>, Refusal> {
         let mut carve = Carve::new();
         let (identity, shared, own) = (carve.region(LINE), carve.region(LINE), carve.region(LINE));
@@ -109,22 +126,19 @@ impl<'m> Ring<'m> {
         for (cell, word) in ring.identity.all().iter().zip(words) {
             cell.store(word, Relaxed);
         }
+        ring.own.at(LATE).store(u64::from(late), Relaxed);
         Ok(ring)
     }
 
-    /// Take the ring for one call. `None`: another thread has it, and the call is lost to the record. Wait-free.
-    #[inline(always)]
-    fn take(&self) -> Option<Hold<'_, 'm>> {
-        let hold = self.take_to_read();
-        if hold.is_none() {
-            self.shared.at(LOST).fetch_add(1, Relaxed);
-        }
-        hold
+    /// A call goes unrecorded.
+    #[cold]
+    fn lose(&self) {
+        self.shared.at(LOST).fetch_add(1, Relaxed);
     }
 
-    /// The same for who does not make a call. Wait-free.
+    /// Take the ring. `None`: another thread has it. Wait-free.
     #[inline(always)]
-    pub(crate) fn take_to_read(&self) -> Option<Hold<'_, 'm>> {
+    pub(crate) fn take(&self) -> Option<Hold<'_, 'm>> {
         let in_use = self.shared.at(IN_USE);
         // O22 acquire, pairs with O22 release in `drop`: who has the ring sees what was written before.
         let taken = if planted(Plant::RingInTwoSteps) {
@@ -185,6 +199,14 @@ impl<'m> Ring<'m> {
         }
     }
 
+    /// The memory as somebody else sees it, also in the middle of a call.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn image(&self) -> std::vec::Vec<u64> {
+        let shared = self.shared.all().iter().map(|cell| cell.load(Relaxed));
+        let rest = self.own.all().iter().chain(self.records.all()).map(|cell| cell.load(Relaxed));
+        self.identity.all().iter().map(|cell| cell.load(Relaxed)).chain(shared).chain(rest).collect()
+    }
+
     /// All words of the ring, as in its memory.
     fn copy(&self, out: &mut [u64]) {
         let head = self.identity.all().iter().map(|cell| cell.load(Relaxed));
@@ -210,16 +232,28 @@ impl Drop for Hold<'_, '_> {
 }
 
 impl<'r, 'm> Hold<'r, 'm> {
-    /// A record of `call` begins.
+    /// A record of `call` begins. `None`: it is a batch that is too long for the ring.
     #[inline(always)]
-    pub(crate) fn begin<'c>(self, call: Call<'c>) -> Entry<'r, 'm, 'c> {
+    pub(crate) fn begin<'c>(self, call: Call<'c>, stamp: Stamp) -> Option<Entry<'r, 'm, 'c>> {
         let ring = self.ring;
-        ring.own.at(DIGEST).store(0, Relaxed);
-        ring.own.at(FIRST_BLOCK).store(0, Relaxed);
-        let early = call.stamp() == Stamp::First && !planted(Plant::StampLate);
-        let ticket = if early { ring.ticket() } else { 0 };
+        let rows = if let Call::AdvanceMany { steps, .. } = &call { Steps::words(steps.len(), true) } else { 0 };
+        let room = rows.saturating_add(RECORD_MAX);
+        if room > ring.records.len() {
+            return None;
+        }
+        let own = &ring.own;
+        own.at(DIGEST).store(0, Relaxed);
+        own.at(FIRST_BLOCK).store(0, Relaxed);
+        own.at(DIRTY).store(room as u64, Relaxed);
+        // O23 fence, pairs with the reader of a memory that is stopped: what may change is said before it does.
+        fence(Release);
+        let mut pen = Pen { records: ring.records, next: own.at(NEXT).load(Relaxed) as usize, words: 0 };
+        let stamp = if planted(Plant::StampLate) { Stamp::Last } else { stamp };
+        pen.word(if stamp == Stamp::First { ring.ticket() } else { NO_TICKET });
+        call.put(&mut pen);
+        own.at(UNDER_WAY).store(u64::from(call.number()), Release);
         point("recorder: has the ring");
-        Entry { hold: self, call, ticket, answer: Ok(Answer::Unfinished) }
+        Some(Entry { hold: self, call, stamp, pen, answer: Ok(Answer::Unfinished) })
     }
 
     /// Copy the ring to `out`. `INVALID(Output)` if that is shorter than `RingState::dump_words`.
@@ -231,11 +265,13 @@ impl<'r, 'm> Hold<'r, 'm> {
     }
 }
 
-/// A call under way. Its record is written when it goes: with the answer, or, if the call was unwound, without.
+/// A call under way. Its record is finished when it goes: with the answer, or, if the call was unwound, without.
 pub(crate) struct Entry<'r, 'm, 'c> {
     hold: Hold<'r, 'm>,
     call: Call<'c>,
-    ticket: u64,
+    stamp: Stamp,
+    /// Behind the arguments.
+    pen: Pen<'m>,
     answer: Result<Answer, Refusal>,
 }
 
@@ -251,26 +287,24 @@ impl Drop for Entry<'_, '_, '_> {
     #[inline(always)]
     fn drop(&mut self) {
         let ring = self.hold.ring;
-        let early = self.call.stamp() == Stamp::First && !planted(Plant::StampLate);
-        let ticket = if early { self.ticket } else { ring.ticket() };
-        ring.write(&self.call, ticket, &self.answer);
+        if self.stamp == Stamp::Last {
+            let begin = ring.own.at(NEXT).load(Relaxed) as usize;
+            ring.records.at(begin).store(ring.ticket(), Relaxed);
+        }
+        ring.finish(&self.call, &self.answer, &mut self.pen);
     }
 }
 
 impl Ring<'_> {
-    fn write(&self, call: &Call<'_>, ticket: u64, answer: &Result<Answer, Refusal>) {
-        let mut pen = Pen { records: self.records, next: self.own.at(NEXT).load(Relaxed) as usize, words: 0 };
-        pen.word(ticket);
-        call.put(&mut pen);
+    /// The rest of a record, after the arguments; then it is there.
+    fn finish(&self, call: &Call<'_>, answer: &Result<Answer, Refusal>, pen: &mut Pen<'_>) {
         let mut flags = 0;
-        if let Call::AdvanceMany { steps, .. } = call {
-            let Some(wide) = self.put_rows(steps, answer, &mut pen) else {
-                self.shared.at(LOST).fetch_add(1, Relaxed);
-                return;
-            };
-            flags |= if wide { WIDE } else { 0 };
+        if let Call::AdvanceMany { steps, .. } = call
+            && !put_rows(steps, answer, pen)
+        {
+            flags |= WIDE;
         }
-        Outcome::put(answer, &mut pen);
+        Outcome::put(answer, pen);
         let digest = self.own.at(DIGEST).load(Relaxed);
         if digest != 0 {
             pen.pair((digest >> 32) as u32, self.own.at(FIRST_BLOCK).load(Relaxed) as u32);
@@ -280,27 +314,24 @@ impl Ring<'_> {
         let shapes = u64::from(call.number()) | u64::from(status) << STATUS_SHIFT | u64::from(shape) << SHAPE_SHIFT;
         pen.word(shapes | flags << FLAGS_SHIFT | (pen.words + 1) << WORDS_SHIFT);
         let written = self.own.at(WRITTEN);
-        written.store(written.load(Relaxed) + pen.words, Relaxed);
+        self.own.at(UNDER_WAY).store(0, Relaxed);
+        // O23 release: a record is counted when all of it is there.
+        written.store(written.load(Relaxed) + pen.words, Release);
         self.own.at(NEXT).store(pen.next as u64, Relaxed);
     }
 }
 
-impl Ring<'_> {
-    /// The rows of a batch, by slot if they all advanced; whether they had to be wide. `None`: there is no room.
-    #[inline]
-    fn put_rows(&self, steps: &Steps<'_>, answer: &Result<Answer, Refusal>, pen: &mut Pen<'_>) -> Option<bool> {
-        if Steps::words(steps.len(), true).saturating_add(RECORD_MAX) > self.records.len() {
-            return None;
-        }
-        let (next, words) = (pen.next, pen.words);
-        let all_advanced = matches!(answer, Ok(Answer::Batch(batch)) if batch.refused == 0);
-        if all_advanced && steps.put_slots(pen) {
-            return Some(false);
-        }
-        (pen.next, pen.words) = (next, words);
-        steps.put_wide(pen);
-        Some(true)
+/// The rows of a batch: by slot if they all advanced, which is the answer, or else as they were given.
+#[inline]
+fn put_rows(steps: &Steps<'_>, answer: &Result<Answer, Refusal>, pen: &mut Pen<'_>) -> bool {
+    let (next, words) = (pen.next, pen.words);
+    let all_advanced = matches!(answer, Ok(Answer::Batch(batch)) if batch.refused == 0);
+    if all_advanced && steps.put_slots(pen) {
+        return true;
     }
+    (pen.next, pen.words) = (next, words);
+    steps.put_wide(pen);
+    false
 }
 
 /// Writes words, around the end of the ring.
@@ -335,12 +366,13 @@ pub(crate) fn recorded<P: Copy, T: Copy + Into<Answer>>(
     handle: &P,
     recorder: &Recorder<'_>,
     silent: impl FnOnce() -> P,
+    stamp: Stamp,
     call: Call<'_>,
     run: impl FnOnce(&P) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     match recorder.ring() {
         None => run(handle),
-        Some(ring) => in_ring(ring, handle, silent, call, run),
+        Some(ring) => in_ring(ring, handle, silent, stamp, call, run),
     }
 }
 
@@ -350,11 +382,14 @@ fn in_ring<P: Copy, T: Copy + Into<Answer>>(
     ring: &Ring<'_>,
     handle: &P,
     silent: impl FnOnce() -> P,
+    stamp: Stamp,
     call: Call<'_>,
     run: impl FnOnce(&P) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
-    let Some(hold) = ring.take() else { return run(&silent()) };
-    let entry = hold.begin(call);
+    let Some(entry) = ring.take().and_then(|hold| hold.begin(call, stamp)) else {
+        ring.lose();
+        return run(&silent());
+    };
     let answer = run(handle);
     entry.finish(answer.map(Into::into));
     answer

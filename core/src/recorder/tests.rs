@@ -6,7 +6,7 @@ use crate::arena::Line;
 use crate::calls::{Admission, Promise, Step};
 use crate::config::PoolConfig;
 use crate::ids::{Account, Epoch, Group, Sequence, Stream, StreamSet};
-use crate::model::{Broken, Comparison, Random, configuration, merge, operations, rerun};
+use crate::model::{Broken, Comparison, History, Random, configuration, merge, operations, rerun};
 use crate::pool::{Pool, entries, lines};
 use std::format;
 use std::string::String;
@@ -70,9 +70,9 @@ fn a_random_history_made_again_gives_the_same_answers_and_ids() {
         let mut words = words(&ring);
         let dump = Dump::read(&mut words).expect("a dump");
         assert_eq!((dump.config, dump.lost, dump.overwritten), (config, 0, 0));
-        let records = merge(&[dump]).expect("one whole history");
-        assert_eq!(records.len(), list.len());
-        rerun(&config, &records, seed % 3 == 0, |record, again| {
+        let history = merge(&[dump], false).expect("one whole history");
+        assert_eq!(history.records.len(), list.len());
+        rerun(&history, seed % 3 == 0, |record, again| {
             assert_eq!((record.outcome, &again.fault), (again.outcome, &None), "seed {seed}: {record:?}");
             taken += u32::from(again.outcome.first_block > 0);
         })
@@ -86,21 +86,22 @@ fn a_change_of_an_answer_or_of_ids_is_seen() {
     let mut home = Home::new(CONFIG, 32);
     serve(&home.handles()[0]);
     let mut words = words(&home.rings[0]);
-    let records = merge(&[Dump::read(&mut words).expect("a dump")]).expect("whole");
-    let differences = |records: &[Record<'_>]| {
+    let history = merge(&[Dump::read(&mut words).expect("a dump")], false).expect("whole");
+    let differences = |records: Vec<Record<'_>>| {
         let mut seen = 0;
-        rerun(&CONFIG, records, false, |record, again| seen += u32::from(record.outcome != again.outcome))
-            .expect("valid");
+        let history = History { records, ..history.clone() };
+        rerun(&history, false, |record, again| seen += u32::from(record.outcome != again.outcome)).expect("valid");
         seen
     };
-    assert_eq!(differences(&records), 0);
+    let records = history.records.clone();
+    assert_eq!(differences(records.clone()), 0);
     // One admission less is there: everything behind it is refused.
     let without: Vec<_> = records.iter().filter(|record| !matches!(record.call, Call::Admit { .. })).copied().collect();
-    assert!(differences(&without) >= 2);
+    assert!(differences(without) >= 2);
     let mut other = records.clone();
     let advance = other.iter_mut().find(|record| record.outcome.first_block > 0).expect("one took blocks");
     advance.outcome.digest ^= 1;
-    assert_eq!(differences(&other), 1);
+    assert_eq!(differences(other), 1);
 }
 
 #[test]
@@ -160,8 +161,9 @@ fn every_call_is_read_as_it_was_written() {
         .map(|(call, answer)| said(call, answer))
         .collect();
         let mut words = words(&home.rings[0]);
-        let records = merge(&[Dump::read(&mut words).expect("a dump")]).expect("whole");
-        let read: Vec<String> = records.iter().map(|record| said(&record.call, &record.outcome.answer)).collect();
+        let history = merge(&[Dump::read(&mut words).expect("a dump")], false).expect("whole");
+        let read: Vec<String> =
+            history.records.iter().map(|record| said(&record.call, &record.outcome.answer)).collect();
         assert_eq!(read, expected);
     }
 }
@@ -224,7 +226,7 @@ fn a_full_ring_keeps_the_newest_records_whole() {
         assert_eq!(tickets, (0..=newest).rev().take(read.len()).collect::<Vec<_>>());
         assert!(read.len() >= 6 && matches!(read[0].call, Call::Complete { .. }), "{read:?}");
         if dump.overwritten > 0 {
-            assert_eq!(merge(&[dump]).unwrap_err(), Broken::Overwritten(0));
+            assert_eq!(merge(&[dump], false).unwrap_err(), Broken::Overwritten(0));
         }
     }
     assert!(pool.ring().written > 10 * pool.ring().capacity);
@@ -234,7 +236,7 @@ fn a_full_ring_keeps_the_newest_records_whole() {
 fn a_ring_in_use_loses_the_call_to_the_record_and_nothing_else() {
     let mut home = Home::new(CONFIG, 32);
     let [pool, other] = home.handles();
-    let hold = pool.recorder.ring().and_then(|ring| ring.take_to_read()).expect("nobody has it");
+    let hold = pool.recorder.ring().and_then(|ring| ring.take()).expect("nobody has it");
     let sequence = serve(&pool);
     assert_eq!(pool.advance(sequence, 1), Err(Refusal::Stale));
     assert_eq!((pool.ring().lost, pool.ring().written), (9, 0));
@@ -254,15 +256,113 @@ fn rings_of_one_pool_make_up_one_history() {
     }
     let mut dumps = home.rings.each_ref().map(|ring| words(ring));
     let [first, second] = dumps.each_mut().map(|words| Dump::read(words).expect("a dump"));
-    let records = merge(&[first, second]).expect("whole");
-    assert_eq!(records.len(), 8 * 8);
-    rerun(&CONFIG, &records, false, |record, again| assert_eq!(record.outcome, again.outcome)).expect("valid");
-    assert_eq!(merge(&[second]).unwrap_err(), Broken::Missing { first: 0, count: 8 });
-    assert_eq!(merge(&[first, second, first]).unwrap_err(), Broken::Twice(0));
-    assert_eq!(merge(&[]).unwrap_err(), Broken::Nothing);
+    let history = merge(&[first, second], false).expect("whole");
+    assert_eq!(history.records.len(), 8 * 8);
+    rerun(&history, false, |record, again| assert_eq!(record.outcome, again.outcome)).expect("valid");
+    assert_eq!(merge(&[second], false).unwrap_err(), Broken::Missing { first: 0, count: 8 });
+    assert_eq!(merge(&[first, second, first], false).unwrap_err(), Broken::Twice(0));
+    assert_eq!(merge(&[], false).unwrap_err(), Broken::Nothing);
     let mut other = second;
     other.config.blocks = 41;
-    assert_eq!(merge(&[first, other]).unwrap_err(), Broken::OtherPool(1));
+    assert_eq!(merge(&[first, other], false).unwrap_err(), Broken::OtherPool(1));
+}
+
+/// What a signal handler would see: the records before are what they are, and the call under way is named.
+#[test]
+fn memory_looked_at_in_the_middle_of_a_call_has_whole_records_only() {
+    let mut home = Home::new(CONFIG, 15);
+    let [pool, _] = home.handles();
+    let ring = pool.recorder.ring().expect("it has one");
+    let sequence = Sequence { slot: 3, pool: 0, generation: 9 };
+    let mut wrapped = 0;
+    for round in 0..400u64 {
+        serve(&pool);
+        for call in [Call::Open, Call::End { sequence }, Call::Advance { sequence, tokens: 7 }] {
+            let mut seen = Vec::new();
+            let answer: Result<(), Refusal> = pool.recorded(call, |_| {
+                seen = ring.image();
+                Ok(())
+            });
+            assert!(answer.is_ok());
+            let dump = Dump::read(&mut seen).expect("a dump");
+            assert_eq!(said(&dump.under_way.expect("a call"), &Ok(Answer::Done)), said(&call, &Ok(Answer::Done)));
+            let records: Vec<_> = dump.newest_first().map_while(Result::ok).collect();
+            let tickets: Vec<_> = records.iter().map(|record| record.ticket).collect();
+            assert!(tickets.windows(2).all(|pair| pair[0] == pair[1] + 1), "round {round}: {tickets:?}");
+            assert!(dump.newest_first().all(|record| record.is_ok()), "round {round}");
+            wrapped += u32::from(dump.overwritten > 0);
+        }
+    }
+    assert!(wrapped > 1000, "{wrapped}");
+    assert!(Dump::read(&mut ring.image()).expect("a dump").under_way.is_none(), "nobody is in a call");
+}
+
+#[test]
+fn a_ring_that_is_made_late_says_so_and_is_no_whole_history() {
+    let used: [fn(&Pool<'_>); 5] = [
+        |pool| assert!(pool.open().is_ok()),
+        |pool| assert!(pool.set_safety(3).is_ok()),
+        |pool| assert!(pool.set_quota(Group(0), 9).is_ok()),
+        |pool| assert!(pool.submit(Stream(0)).is_ok()),
+        |pool| assert!(pool.open().and_then(|sequence| pool.end(sequence)).is_ok()),
+    ];
+    let config = PoolConfig { safety: 2, ..CONFIG };
+    for (number, used) in used.iter().enumerate() {
+        let mut home = Home::new(config, 16);
+        let pool = Pool::init(&mut home.memory, &mut home.table, &config).expect("valid");
+        used(&pool);
+        let [first, second] = home.rings.each_mut();
+        let late = pool.recording(first).expect("room");
+        let again = late.open().and_then(|_| pool.recording(second)).expect("room");
+        let mut words = [words_of(&late), words_of(&again)];
+        let [late, again] = words.each_mut().map(|words| Dump::read(words).expect("a dump"));
+        // A slot that was given back leaves a generation behind, which is not looked for.
+        assert_eq!(late.begun_late, number != 4, "{number}");
+        assert!(!again.begun_late, "there are records from before: their ring says it");
+        let whole = merge(&[late, again], false);
+        assert_eq!(whole.err(), late.begun_late.then_some(Broken::Late(0)), "{number}");
+    }
+}
+
+#[test]
+fn a_history_may_be_asked_for_as_far_as_it_is_whole() {
+    let mut home = Home::new(CONFIG, 64);
+    let [first, second] = home.handles();
+    serve(&first);
+    serve(&second);
+    serve(&first);
+    let hold = second.recorder.ring().and_then(|ring| ring.take()).expect("nobody has it");
+    let _lost = second.open();
+    drop(hold);
+    let mut words = [words_of(&first), words_of(&second)];
+    let [first, second] = words.each_mut().map(|words| Dump::read(words).expect("a dump"));
+    let history = merge(&[first], true).expect("as far as it goes");
+    assert_eq!((history.records.len(), history.ends_at), (8, Some(Broken::Missing { first: 8, count: 8 })));
+    assert_eq!(merge(&[first, second], false).err(), Some(Broken::Lost(1, 1)));
+    let history = merge(&[first, second], true).expect("without the call that was lost");
+    assert_eq!((history.records.len(), history.ends_at), (24, None));
+}
+
+/// A `BUSY` of several threads was another thread's doing, and is not asked for again.
+#[test]
+fn a_busy_call_of_several_threads_is_passed_over() {
+    let mut home = Home::new(CONFIG, 32);
+    serve(&home.handles()[0]);
+    let mut words = words(&home.rings[0]);
+    let mut history = merge(&[Dump::read(&mut words).expect("a dump")], false).expect("whole");
+    let busy = Outcome { answer: Err(Refusal::Busy), digest: 0, first_block: 0 };
+    let end = history.records.iter().position(|record| matches!(record.call, Call::Submit { .. })).expect("one");
+    history.records.insert(end, Record { outcome: busy, ..history.records[end] });
+    for rings in [1, 2] {
+        history.rings = rings;
+        let (mut passed_over, mut differing) = (0, 0);
+        rerun(&history, false, |record, again| {
+            passed_over += u32::from(again.passed_over);
+            differing += u32::from(record.outcome != again.outcome);
+        })
+        .expect("valid");
+        assert_eq!((passed_over, differing > 0), (rings as u32 - 1, rings == 1));
+    }
 }
 
 #[test]
@@ -272,6 +372,14 @@ fn a_batch_that_is_longer_than_the_ring_is_lost_and_counted() {
     let steps = vec![Step::default(); 1000];
     let batch = pool.advance_many(&steps, &mut vec![0; 1000], &mut vec![0; 1000]).expect("long enough");
     assert_eq!((batch.refused, pool.ring().lost, pool.ring().written), (1000, 1, 0));
+    // And what is there stays what it was, wherever the ring stands.
+    for _ in 0..60 {
+        serve(&pool);
+        let before = words_of(&pool);
+        pool.advance_many(&steps, &mut vec![0; 1000], &mut vec![0; 1000]).expect("long enough");
+        assert_eq!(words_of(&pool)[16..], before[16..]);
+    }
+    assert_eq!(pool.ring().lost, 61);
 }
 
 #[test]
@@ -320,9 +428,9 @@ fn no_bits_of_a_dump_make_reading_it_or_making_it_again_fail() {
             }
         }
         let Ok(dump) = Dump::read(&mut bad) else { continue };
-        match merge(&[dump]) {
-            Ok(records) => {
-                rerun(&dump.config, &records, false, |_, _| read += 1).expect("the configuration was not touched");
+        match merge(&[dump], true) {
+            Ok(history) => {
+                rerun(&history, false, |_, _| read += 1).expect("the configuration was not touched");
             }
             Err(_) => broken += 1,
         }
@@ -349,7 +457,7 @@ fn a_call_that_is_unwound_is_in_the_record() {
     }));
     assert!(unwound.is_err());
     let mut words = words(&home.rings[0]);
-    let records = merge(&[Dump::read(&mut words).expect("a dump")]).expect("whole");
+    let history = merge(&[Dump::read(&mut words).expect("a dump")], false).expect("whole");
     let outcome = Outcome { answer: Ok(Answer::Unfinished), digest: 0, first_block: 0 };
-    assert_eq!((records.len(), records[0].outcome), (1, outcome));
+    assert_eq!((history.records.len(), history.records[0].outcome), (1, outcome));
 }
