@@ -1,7 +1,7 @@
 //! `kvledger record`.
 
 use super::case::{CaseArgs, check_possible};
-use super::output::{can_be_written, write_json, write_out};
+use super::output::{are_different, can_be_written, write_json, write_out};
 use super::values::{PolicyName, count_u32};
 use super::{Stop, formats, progress};
 use crate::recording;
@@ -74,6 +74,7 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     can_be_written("--out", &args.out, &args.case.paths)?;
     if let Some(json) = &args.json {
         can_be_written("--json", json, &args.case.paths)?;
+        are_different(&[("--out", &args.out), ("--json", json)])?;
     }
     if args.out == Path::new("-") {
         return Err(Stop::Usage("--out -: a record is not text; give a file".to_string()));
@@ -103,7 +104,8 @@ fn ring_of(bytes: u64) -> Result<Vec<Line>, Stop> {
     let lines = usize::try_from(bytes.div_ceil(size_of::<Line>() as u64)).unwrap_or(usize::MAX).max(15);
     let mut ring = Vec::new();
     ring.try_reserve_exact(lines).map_err(|_| {
-        Stop::Usage(format!("the record needs {bytes} bytes of memory: give --first, or the last of it by --ring-kib"))
+        let mend = "give --first N for fewer requests, or --ring-kib for the last calls only, and fewer of them";
+        Stop::Usage(format!("a ring of {bytes} bytes is more memory than there is: {mend}"))
     })?;
     ring.resize(lines, Line::ZERO);
     Ok(ring)

@@ -1,14 +1,14 @@
 //! `kvledger rerun`.
 
 use super::Stop;
-use super::output::{is_no_input, write_json, write_out};
+use super::output::{can_be_written, write_json, write_out};
 use super::values::{count_usize, whole_usize};
-use crate::recording::{self, Difference, Rerun, describe};
+use crate::recording::{self, Difference, Rerun, describe, under_way};
 use crate::report::grouped;
 use crate::verify::answers;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use kvledger_core::PoolConfig;
-use kvledger_core::model::{Broken, in_order, merge};
+use kvledger_core::model::{Broken, History, in_order, merge};
 use kvledger_core::recorder::{Dump, Record};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub struct Args {
     files: Vec<PathBuf>,
 
     /// Only list the calls, the oldest first
-    #[arg(long, conflicts_with_all = ["model", "json", "differences"])]
+    #[arg(long, conflicts_with_all = ["model", "json", "differences", "partial"])]
     list: bool,
 
     /// With --list: only the last COUNT
@@ -38,6 +38,11 @@ pub struct Args {
     /// Make them on the obvious model as well, and compare all that can be asked of both after each call; slow
     #[arg(long)]
     model: bool,
+
+    /// Make the calls again as far as they are known to be whole: up to the first that is missing, and without those that
+    /// were not recorded
+    #[arg(long)]
+    partial: bool,
 
     /// Show so many differences
     #[arg(long, value_name = "COUNT", value_parser = whole_usize, default_value = "10")]
@@ -56,7 +61,8 @@ Examples:
   kvledger rerun --list --last 20 crash.ring   the last calls before a crash
 
 The calls of one thread give the same answers and the same ids. Those of several threads are made one after the other,
-which they were not: an answer or an id may differ, and is shown.
+which they were not: an answer or an id may differ, and is shown. Calls that were BUSY because of another thread did
+nothing, and are passed over.
 
 Exit codes: 0 all answers and ids are the same; 1 some differ, or the pool is at fault; 2 the files cannot be used.";
 
@@ -67,6 +73,10 @@ struct Document<'a> {
     blocks: u32,
     block_tokens: u32,
     calls: u64,
+    /// Calls that were BUSY because of another thread, which are not made again.
+    passed_over: u64,
+    /// What is missing behind the calls.
+    ends_at: Option<String>,
     lost_calls: u64,
     differing: u64,
     differences: &'a [Difference],
@@ -77,17 +87,18 @@ struct Document<'a> {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
-    is_no_input(args.json.as_deref(), &args.files)?;
+    if let Some(file) = &args.json {
+        can_be_written("--json", file, &args.files)?;
+    }
     let mut words = args.files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
     let dumps = words.iter_mut().zip(&args.files).map(|(words, file)| parse(words, file));
     let dumps = dumps.collect::<Result<Vec<_>, _>>()?;
     if args.list {
         return list(args, &dumps);
     }
-    let records = merge(&dumps).map_err(|broken| Stop::Usage(mend(&args.files, broken, &dumps)))?;
-    let config = dumps.first().map_or(PoolConfig::new(1, 1, 1, 1), |dump| dump.config);
-    let bar = ProgressBar::with_draw_target(Some(records.len() as u64), ProgressDrawTarget::stderr());
-    let again = recording::rerun(&config, &records, args.model, args.differences, |done| {
+    let history = merge(&dumps, args.partial).map_err(|broken| Stop::Usage(mend(&args.files, broken)))?;
+    let bar = ProgressBar::with_draw_target(Some(history.records.len() as u64), ProgressDrawTarget::stderr());
+    let again = recording::rerun(&history, args.model, args.differences, |done| {
         // Looking at the clock at each call would be most of the work.
         if done % 4096 == 0 {
             bar.set_position(done);
@@ -95,7 +106,7 @@ pub fn run(args: &Args) -> Result<(), Stop> {
     });
     bar.finish_and_clear();
     let again = again.map_err(|refusal| Stop::Usage(format!("a pool as in the record cannot be made: {refusal}")))?;
-    tell(args, &config, &dumps, &again)
+    tell(args, &history, &dumps, &again)
 }
 
 fn read(file: &Path) -> Result<Vec<u64>, Stop> {
@@ -115,7 +126,7 @@ fn parse<'a>(words: &'a mut [u64], file: &Path) -> Result<Dump<'a>, Stop> {
 }
 
 /// What is broken, and what would mend it.
-fn mend(files: &[PathBuf], broken: Broken, dumps: &[Dump<'_>]) -> String {
+fn mend(files: &[PathBuf], broken: Broken) -> String {
     let name = |index: usize| files.get(index).map_or(String::new(), |file| file.display().to_string());
     match broken {
         Broken::Overwritten(index) => format!(
@@ -123,20 +134,26 @@ fn mend(files: &[PathBuf], broken: Broken, dumps: &[Dump<'_>]) -> String {
              and a larger ring keeps more",
             name(index)
         ),
-        Broken::Words(index, words) => format!(
-            "{}: the oldest {words} words are no calls: it was changed, or copied during a call; --list shows the rest",
-            name(index)
-        ),
+        Broken::Words(index, words) => {
+            format!("{}: the oldest {words} words are no calls: it was changed; --list shows the rest", name(index))
+        }
         Broken::OtherPool(index) => {
             format!("{} is of another pool than {}; give them one by one", name(index), name(0))
         }
-        Broken::Missing { .. } => {
-            let lost: u64 = dumps.iter().map(|dump| dump.lost).sum();
-            format!(
-                "{broken}: give the records of all threads that used the pool ({lost} calls were lost to these), or \
-                 --list them"
-            )
-        }
+        Broken::Late(index) => format!(
+            "{}: the pool had been used before its ring was made, so that the first calls are not there; --list shows the \
+             others, and a pool that is recorded from its start can be made again",
+            name(index)
+        ),
+        Broken::Lost(index, calls) => format!(
+            "{}: {calls} calls were not recorded, because another thread had the ring or a batch was too long for it; \
+             --partial does without them, --list shows the others",
+            name(index)
+        ),
+        Broken::Missing { .. } => format!(
+            "{broken}: give the records of all threads that used the pool; --partial makes those before again, --list \
+             shows all"
+        ),
         Broken::Twice(_) | Broken::Nothing => format!("{broken}: give each record once"),
     }
 }
@@ -153,7 +170,7 @@ fn list(args: &Args, dumps: &[Dump<'_>]) -> Result<(), Stop> {
             }
             Err(broken) => {
                 records.extend(dump.newest_first().map_while(Result::ok));
-                Some(mend(&args.files, broken, dumps))
+                Some(mend(&args.files, broken))
             }
         };
         text += &heading(file, dump);
@@ -163,6 +180,11 @@ fn list(args: &Args, dumps: &[Dump<'_>]) -> Result<(), Stop> {
     let from = args.last.map_or(0, |last| records.len().saturating_sub(last.get()));
     for record in records.iter().skip(from) {
         text += &format!("{:>8}  {}\n", record.ticket, describe(record));
+    }
+    for (dump, file) in dumps.iter().zip(&args.files) {
+        if let Some(call) = &dump.under_way {
+            text += &format!("{:>8}  {}, in {}\n", "under way", under_way(call), file.display());
+        }
     }
     write_out(&text)
 }
@@ -185,7 +207,7 @@ fn heading(file: &Path, dump: &Dump<'_>) -> String {
     text + "\n"
 }
 
-fn tell(args: &Args, config: &PoolConfig, dumps: &[Dump<'_>], again: &Rerun) -> Result<(), Stop> {
+fn tell(args: &Args, history: &History<'_>, dumps: &[Dump<'_>], again: &Rerun) -> Result<(), Stop> {
     if let Some(file) = &args.json {
         let mut answers: BTreeMap<_, BTreeMap<u32, u64>> = BTreeMap::new();
         for (&(call, status), &count) in &again.tally.0 {
@@ -193,9 +215,11 @@ fn tell(args: &Args, config: &PoolConfig, dumps: &[Dump<'_>], again: &Rerun) -> 
         }
         let document = Document {
             files: &args.files,
-            blocks: config.blocks,
-            block_tokens: config.block_tokens,
+            blocks: history.config.blocks,
+            block_tokens: history.config.block_tokens,
             calls: again.calls,
+            passed_over: again.passed_over,
+            ends_at: history.ends_at.map(|missing| missing.to_string()),
             lost_calls: dumps.iter().map(|dump| dump.lost).sum(),
             differing: again.differing,
             differences: &again.differences,
@@ -205,7 +229,7 @@ fn tell(args: &Args, config: &PoolConfig, dumps: &[Dump<'_>], again: &Rerun) -> 
         write_json(file, &document)?;
     }
     if args.json.as_deref() != Some(Path::new("-")) {
-        write_out(&text(args, dumps, again))?;
+        write_out(&text(args, history, dumps, again))?;
     }
     match (&again.fault, again.differing) {
         (Some(fault), _) => Err(Stop::Failed(format!("ticket {}: {}: {}", fault.ticket, fault.then, fault.now))),
@@ -218,10 +242,17 @@ fn tell(args: &Args, config: &PoolConfig, dumps: &[Dump<'_>], again: &Rerun) -> 
     }
 }
 
-fn text(args: &Args, dumps: &[Dump<'_>], again: &Rerun) -> String {
+fn text(args: &Args, history: &History<'_>, dumps: &[Dump<'_>], again: &Rerun) -> String {
     let mut text: String = dumps.iter().zip(&args.files).map(|(dump, file)| heading(file, dump)).collect();
     for Difference { ticket, then, now } in &again.differences {
         text += &format!("ticket {ticket}: {then}\n    now -> {now}\n");
+    }
+    if let Some(missing) = history.ends_at {
+        text += &format!("made again up to where it is whole: {missing}\n");
+    }
+    if again.passed_over > 0 {
+        text +=
+            &format!("{} calls were BUSY because of another thread and are passed over\n", grouped(again.passed_over));
     }
     if again.differing == 0 && again.fault.is_none() {
         let model = if args.model { ", and the model agrees after each" } else { "" };

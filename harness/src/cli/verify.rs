@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use kvledger_core::PoolConfig;
 use kvledger_core::model::{Comparison, Difference, Operation, Tally};
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 /// Random operations against the pool and against its obvious model; every observer is compared after each.
@@ -39,6 +39,9 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
     if let Some(file) = &args.record {
+        if file == Path::new("-") {
+            return Err(Stop::Usage("--record -: a record is not text; give a file".to_string()));
+        }
         can_be_written("--record", file, &[])?;
     }
     verify(args, Comparison::run, &mut write_out)

@@ -5,7 +5,7 @@
 
 use super::check::{Check, Section, State};
 use crate::recording;
-use kvledger_core::model::{Comparison, configuration, in_order, operations};
+use kvledger_core::model::{Comparison, configuration, merge, operations};
 use kvledger_core::recorder::Dump;
 use kvledger_core::{Admission, Argument, Line, Pool, PoolConfig, Refusal, Stream, entries, lines};
 use std::fmt::Display;
@@ -133,12 +133,12 @@ fn operations_made_again(versions: &mut Versions) -> Result<(), String> {
         let mut words = recording::words(&ring);
         versions.record = words.get(VERSION_WORD).copied();
         let dump = said("the record", Dump::read(&mut words))?;
-        let records = said("the record", in_order(0, &dump))?;
-        let again = said("rerun", recording::rerun(&dump.config, &records, true, 1, |_| {}))?;
+        let history = said("the record", merge(&[dump], false))?;
+        let again = said("rerun", recording::rerun(&history, true, 1, |_| {}))?;
         if let Some(differs) = again.fault.as_ref().or(again.differences.first()) {
             return Err(format!("seed {seed}, call {}: {}; again: {}", differs.ticket, differs.then, differs.now));
         }
-        same("calls made again", again.calls, records.len() as u64)?;
+        same("calls made again", again.calls, history.records.len() as u64)?;
         same("records", again.calls > 0, true)?;
     }
     Ok(())

@@ -1,9 +1,8 @@
 //! Calls made again, and what differs from the record.
 
 use super::describe;
-use kvledger_core::model::{Tally, rerun as make_again};
-use kvledger_core::recorder::Record;
-use kvledger_core::{PoolConfig, Refusal};
+use kvledger_core::Refusal;
+use kvledger_core::model::{History, Tally, rerun as make_again};
 use serde::Serialize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -23,6 +22,8 @@ pub struct Difference {
 pub struct Rerun {
     /// Calls that were made.
     pub calls: u64,
+    /// Calls of several threads that met one another then and are not made again.
+    pub passed_over: u64,
     /// How often each call got each answer this time.
     pub tally: Tally,
     /// Calls that came to something else.
@@ -33,19 +34,17 @@ pub struct Rerun {
     pub fault: Option<Difference>,
 }
 
-/// Makes the calls of `records` again on a pool of `config`; with `model` the obvious model is asked as well. Keeps the
+/// Makes the calls of `history` again on a fresh pool; with `model` the obvious model is asked as well. Keeps the
 /// first `keep` differences. `progress` is told how many calls are done. Errors: no such pool can be made.
-pub fn rerun(
-    config: &PoolConfig,
-    records: &[Record<'_>],
-    model: bool,
-    keep: usize,
-    mut progress: impl FnMut(u64),
-) -> Result<Rerun, Refusal> {
+pub fn rerun(history: &History<'_>, model: bool, keep: usize, mut progress: impl FnMut(u64)) -> Result<Rerun, Refusal> {
     let mut all = Rerun::default();
     let made = catch_unwind(AssertUnwindSafe(|| {
-        make_again(config, records, model, |record, again| {
+        make_again(history, model, |record, again| {
             all.calls += 1;
+            if again.passed_over {
+                all.passed_over += 1;
+                return;
+            }
             let status = again.outcome.answer.as_ref().map_or_else(Refusal::code, |_| 0);
             *all.tally.0.entry((record.call.name(), status)).or_default() += 1;
             if record.outcome != again.outcome {
@@ -67,7 +66,7 @@ pub fn rerun(
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
             let now = format!("the pool panicked: {}", text.unwrap_or("without a message"));
-            let record = records.get(all.calls as usize);
+            let record = history.records.get(all.calls as usize);
             let (ticket, then) =
                 record.map_or((0, String::new()), |record| (record.ticket, describe::describe(record)));
             all.fault = Some(Difference { ticket, then, now });

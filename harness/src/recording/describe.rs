@@ -4,6 +4,14 @@ use kvledger_core::recorder::{Answer, Call, Outcome, Record};
 use kvledger_core::{Account, Admission, Promise, Refusal, Sequence};
 use std::fmt::Write;
 
+/// The call that was under way when a ring was looked at.
+pub fn under_way(made: &Call<'_>) -> String {
+    match made {
+        Call::AdvanceMany { answers, .. } => format!("{} of up to {answers} rows", made.name()),
+        made => call(made),
+    }
+}
+
 /// What was asked and what it came to.
 pub fn describe(record: &Record<'_>) -> String {
     format!("{} -> {}", call(&record.call), outcome(&record.outcome))

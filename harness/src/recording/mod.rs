@@ -10,5 +10,5 @@ mod describe;
 mod file;
 
 pub use again::{Difference, Rerun, rerun};
-pub use describe::{describe, outcome};
+pub use describe::{describe, outcome, under_way};
 pub use file::{read, words, write};

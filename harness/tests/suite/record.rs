@@ -120,6 +120,9 @@ fn rings_of_two_threads_are_merged() {
     assert!(out.contains("60 calls made again: answers and block ids are the same"), "{out}");
     let (code, _, error) = kvledger(&["rerun", &files[0]]);
     assert!(code == 2 && error.contains("are in none of the dumps"), "{error}");
+    let (code, out, error) = kvledger(&["rerun", "--partial", &files[0]]);
+    assert_eq!((code, error.as_str()), (0, ""), "{out}");
+    assert!(out.contains("made again up to where it is whole: 1 calls from ticket 1"), "{out}");
     let (code, _, error) = kvledger(&["rerun", &files[0], &files[1], &files[0]]);
     assert!(code == 2 && error.contains("give each record once"), "{error}");
 }
@@ -160,6 +163,7 @@ fn wrong_flags_and_files_are_refused_before_anything_is_done() {
         (&["record", "--out", &out, "--policy", "percentile"], "--percentile-tokens"),
         (&["record", "--out", &out, "--sharing", "live"], "--sharing live"),
         (&["record", "--out", "-"], "give a file"),
+        (&["record", "--out", &out, "--json", &out], "--json"),
         (&["record", "--out", "/no/such/folder/x"], "--out /no/such/folder/x"),
         (&["record", "--out", &text, &text], "overwrite"),
         (&["record", "--out", &out, "--ring-kib", "0"], "--ring-kib"),
@@ -168,6 +172,8 @@ fn wrong_flags_and_files_are_refused_before_anything_is_done() {
         (&["rerun", &text], "no whole record"),
         (&["rerun", "--last", "3", &text], "--list"),
         (&["rerun", "--json", &text, &text], "overwrite"),
+        (&["rerun", "--json", "/no/such/folder/x", &text], "--json /no/such/folder/x"),
+        (&["verify", "--record", "-"], "--record -"),
         (&["verify", "--record", "/no/such/folder/x"], "--record /no/such/folder/x"),
     ] {
         let (code, stdout, error) = kvledger(args);
