@@ -1,5 +1,5 @@
 //! Work of a fixed size, for who counts instructions (`harness/counts.py`, under callgrind). The same in each run: one
-//! thread, a seed, no clock. Only what runs inside [`counted_region`] is counted, and it is divided by the operations that the case says.
+//! thread, a seed, no clock. Only what runs inside `counted_region` is counted, and it is divided by the operations that the case says.
 
 use super::step::{Server, config};
 use kvledger_core::model::Random;

@@ -1,7 +1,7 @@
 //! A thread that is stopped in the middle of what it does, as a scheduler or a debugger would: what becomes of the other
 //! one? A signal stops one of two threads at a random moment; the other one should go on.
 //!
-//! Stopped until the other one has made [`ENOUGH`] turns: so many that a ring comes round to the place that the stopped one
+//! Stopped until the other one has made `ENOUGH` turns: so many that a ring comes round to the place that the stopped one
 //! has claimed. If it has made none for [`PATIENCE`], it stands still.
 
 use super::Follow;
@@ -20,7 +20,7 @@ pub struct Stopped {
     /// Times that the other one stood still.
     pub stood_still: u32,
     /// Fewest turns that the other one made while one was stopped; the one under way not counted, and no more counted
-    /// than [`ENOUGH`].
+    /// than `ENOUGH`.
     pub fewest: u64,
 }
 
