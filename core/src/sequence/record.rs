@@ -131,12 +131,13 @@ impl Record {
             return false;
         }
         let extent = self.extent();
-        let tokens = u64::from(extent.tokens) + u64::from(tokens);
-        if tokens > u64::from(extent.held) * u64::from(block_tokens) || tokens > u64::from(u32::MAX) {
-            return false;
+        match extent.tokens.checked_add(tokens) {
+            Some(tokens) if u64::from(tokens) <= u64::from(extent.held) * u64::from(block_tokens) => {
+                self.set_extent(Extent { tokens, ..extent });
+                true
+            }
+            _ => false,
         }
-        self.set_extent(Extent { tokens: tokens as u32, ..extent });
-        true
     }
 
     /// The batch that marked this sequence is through with it.
@@ -282,7 +283,8 @@ impl<'m> Sequences<'m> {
         driver.check(event)
     }
 
-    /// Say that a batch is going to drive this sequence: a plain store, and nothing if the handle is late.
+    /// Say that a batch is going to drive this sequence: a plain store, and nothing if the handle is late, which would
+    /// take the mark of another row with the same slot.
     #[inline(always)]
     pub(crate) fn mark(&self, sequence: Sequence) -> Option<&'m Record> {
         if sequence.pool != self.pool || sequence.slot >= self.count {
