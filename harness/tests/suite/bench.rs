@@ -174,3 +174,27 @@ fn a_case_to_count_says_how_often_it_was_done() {
     assert!(list.lines().count() >= 10 && list.contains("take-give-17"), "{list}");
     assert_eq!(text(&bench(&["count", "advance"]).stdout), "4000\n");
 }
+
+#[test]
+fn hits_of_a_cache_are_those_of_the_rule_and_nobody_beats_the_future() {
+    let cache = |args: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_kvledger"))
+            .args(["bench", "cache"])
+            .args(args)
+            .output()
+            .expect("the command starts");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    };
+    let text = cache(&["--capacity", "64,512"]);
+    assert!(text.contains("LRU") && text.contains("Belady") && text.contains("512 blocks"), "{text}");
+    let document: serde_json::Value =
+        serde_json::from_str(&cache(&["--capacity", "64,512,4096", "--json", "-"])).expect("JSON");
+    let hits = |policy: usize, capacity: usize| {
+        document["policies"][policy]["capacities"][capacity]["hits"].as_u64().expect("a count")
+    };
+    for capacity in 0..3 {
+        assert!((0..3).all(|policy| hits(policy, capacity) <= hits(3, capacity)), "{document}");
+    }
+    assert!(hits(0, 0) < hits(3, 0), "there is something to lose: {document}");
+}

@@ -2,6 +2,7 @@
 //! prefixes that prompts share included. See `published_traces` for where the traces are.
 
 use super::published_traces::{folder, number, same, text};
+use kvledger_harness::cache::{Accesses, Lru, hits};
 use kvledger_harness::census::{Census, Settings};
 use kvledger_harness::prefix::GroupRule;
 use kvledger_harness::trace::{Normalise, Trace, load};
@@ -63,6 +64,12 @@ fn check(name: &str, prefixes: usize) {
         }
     }
     assert_eq!(compared, prefixes, "{name}");
+    let block_tokens = NonZeroU32::new(usual_block).expect("not 0");
+    let accesses = Accesses::new(&trace, block_tokens, GroupRule::One).expect("few blocks");
+    for expected in expected["lru"].as_array().expect("a list") {
+        let found = hits(&mut Lru::new(accesses.names()), &accesses, number(expected, "capacity") as usize);
+        same(&format!("{name}, LRU"), expected, &serde_json::to_value(found).expect("JSON"));
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `kvledger bench`: measures; and its subcommands, which show what was measured or do work that is to be counted.
 
+mod cache;
 mod count;
 mod follow;
 mod report;
@@ -38,6 +39,7 @@ const EXAMPLES: &str = "Examples:
 #[derive(clap::Subcommand, Debug)]
 enum Apart {
     Report(report::Args),
+    Cache(cache::Args),
     Count(count::Args),
 }
 
@@ -143,6 +145,7 @@ fn peers() -> PossibleValuesParser {
 pub fn run(args: &Args) -> Result<(), Stop> {
     match &args.apart {
         Some(Apart::Report(args)) => report::run(args),
+        Some(Apart::Cache(args)) => cache::run(args),
         Some(Apart::Count(args)) => count::run(args),
         None => measure(&args.measure),
     }
