@@ -74,6 +74,22 @@ impl Refusal {
         }
     }
 
+    /// What the answer is called, in Rust and in C: `WOULD_BLOCK`, `STALE`.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Refusal::WouldBlock { .. } => "WOULD_BLOCK",
+            Refusal::RetryAfter { .. } => "RETRY_AFTER",
+            Refusal::NeverFits { .. } => "NEVER_FITS",
+            Refusal::OverPromise { .. } => "OVER_PROMISE",
+            Refusal::Cancelled => "CANCELLED",
+            Refusal::Stale => "STALE",
+            Refusal::Invalid { .. } => "INVALID",
+            Refusal::Full => "FULL",
+            Refusal::Busy => "BUSY",
+            Refusal::Corrupt { .. } => "CORRUPT",
+        }
+    }
+
     /// `Invalid`, in short.
     pub(crate) const fn invalid(argument: Argument) -> Refusal {
         Refusal::Invalid { argument }
@@ -210,23 +226,22 @@ impl Place {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.word())?;
         match self {
-            Refusal::WouldBlock { short_by, scope } => {
-                write!(f, "WOULD_BLOCK: {short_by} blocks short in the {}", scope.word())
-            }
+            Refusal::WouldBlock { short_by, scope } => write!(f, "{short_by} blocks short in the {}", scope.word()),
             Refusal::RetryAfter { after, reclaimable } => {
-                write!(f, "RETRY_AFTER: epoch {} gives back {reclaimable} blocks", after.0)
+                write!(f, "epoch {} gives back {reclaimable} blocks", after.0)
             }
             Refusal::NeverFits { needed, ceiling } => {
-                write!(f, "NEVER_FITS: needs {needed} blocks, at most {ceiling} can be given")
+                write!(f, "needs {needed} blocks, at most {ceiling} can be given")
             }
-            Refusal::OverPromise { short_by } => write!(f, "OVER_PROMISE: {short_by} blocks beyond the promise"),
-            Refusal::Cancelled => f.write_str("CANCELLED: end the sequence"),
-            Refusal::Stale => f.write_str("STALE: over, repeated or foreign"),
-            Refusal::Invalid { argument } => write!(f, "INVALID: {argument:?}"),
-            Refusal::Full => f.write_str("FULL: no free slot"),
-            Refusal::Busy => f.write_str("BUSY: driven by another thread, or in flight"),
-            Refusal::Corrupt { place } => write!(f, "CORRUPT: {place:?}"),
+            Refusal::OverPromise { short_by } => write!(f, "{short_by} blocks beyond the promise"),
+            Refusal::Cancelled => f.write_str("end the sequence"),
+            Refusal::Stale => f.write_str("over, repeated or foreign"),
+            Refusal::Invalid { argument } => write!(f, "{argument:?}"),
+            Refusal::Full => f.write_str("no free slot"),
+            Refusal::Busy => f.write_str("driven by another thread, or in flight"),
+            Refusal::Corrupt { place } => write!(f, "{place:?}"),
         }
     }
 }

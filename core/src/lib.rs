@@ -85,5 +85,5 @@ pub use calls::{Admission, Admitted, Advanced, Batch, Counts, Promise, Released,
 pub use config::{BLOCKS_MAX, EPOCHS_MAX, PoolConfig, SLOTS_MAX, STREAMS_MAX};
 pub use freelist::{FreeBlocks, FreeCursor, GivenTwice, Hint};
 pub use ids::{Account, BlockId, Epoch, Group, Sequence, Stream, StreamSet};
-pub use pool::{Fault, Pool, RowView, Storage, entries, lines};
+pub use pool::{Fault, LAYOUT_VERSION, Pool, RowView, Storage, entries, lines};
 pub use snapshot::{AccountSnapshot, GroupSnapshot, SequenceSnapshot, Snapshot};

@@ -52,6 +52,13 @@ pub extern "C" fn kvl_exempt_refusal_code(kind: u32) -> u32 {
     refusals.get(kind as usize).map_or(0, Refusal::code)
 }
 
+/// C has the words as the names of its constants.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_refusal_word(kind: u32) -> usize {
+    let refusals = [Refusal::Busy, Refusal::Full, Refusal::WouldBlock { short_by: kind, scope: Scope::Pool }];
+    refusals.get(kind as usize).map_or(0, |refusal| refusal.word().len())
+}
+
 /// C compares `generation` with 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_exempt_account_is_none(account: Account) -> bool {

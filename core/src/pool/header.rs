@@ -13,8 +13,9 @@ pub(super) const CELLS: usize = 8;
 const READY: u64 = u64::from_le_bytes(*b"kvledger");
 /// The same, while the memory is being initialized.
 const UNDER_WAY: u64 = u64::from_le_bytes(*b"kvl_init");
-/// The version of the layout in memory: changes whenever a region does.
-const LAYOUT_VERSION: u64 = 2;
+/// The version of the layout in memory: changes whenever a region does. Pools are attached to by the version that made
+/// them only.
+pub const LAYOUT_VERSION: u64 = 2;
 
 const MAGIC: usize = 0;
 const VERSION: usize = 1;

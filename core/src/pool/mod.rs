@@ -42,6 +42,7 @@ mod shared;
 mod take;
 
 pub use audit::Fault;
+pub use header::LAYOUT_VERSION;
 pub(crate) use layout::Layout;
 pub use memory::{Storage, entries, lines};
 pub use rows::RowView;

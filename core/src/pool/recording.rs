@@ -1,4 +1,4 @@
-//! `recording`, `recorded`, `dump`: a handle that keeps a record of its calls (`recorder/`).
+//! `recording`, `ring`, `dump`: a handle that keeps a record of its calls (`recorder/`).
 
 use super::{Counter, Pool};
 use crate::answer::{Argument, Refusal};
@@ -16,8 +16,9 @@ impl<'m> Pool<'m> {
     /// The memory of the ring is at any time a dump of it, also in the middle of a call: `Dump::read` reads it. The calls of
     /// a dump can be made again if it begins with the pool's first call and all that followed were recorded.
     ///
-    /// Errors: `INVALID(Memory)` if `ring` is shorter than 15 lines. Cost: O(ring); a call then costs two locked
-    /// instructions more, and a store for each word of its record (5 to 15; for a batch one a row).
+    /// Errors: `INVALID(Memory)` if `ring` is shorter than 15 lines. Cost: O(ring + sequences + groups); a call then costs
+    /// two locked instructions more, and a store for each word of its record: 3 to 13 (a batch has half a word a row, or
+    /// three if a row was refused). A batch of more rows than a third of the ring's words is not recorded.
     pub fn recording(&self, ring: &'m mut [Line]) -> Result<Pool<'m>, Refusal> {
         let tickets = self.counter(Counter::Tickets);
         let late = tickets.load(Acquire) == 0 && !self.is_untouched();

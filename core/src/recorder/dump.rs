@@ -3,8 +3,8 @@
 use super::call::Call;
 use super::outcome::Outcome;
 use super::ring::{
-    CAPACITY_AT, CONFIG_AT, DIRTY_AT, FLAGS_SHIFT, HAS_DIGEST, HEADER, IN_USE_AT, LATE_AT, LOST_AT, MAGIC, SHAPE_SHIFT,
-    STATUS_SHIFT, UNDER_WAY_AT, VERSION, WIDE, WORDS_SHIFT, WRITTEN_AT,
+    CAPACITY_AT, CONFIG_AT, DIRTY_AT, DUMP_VERSION, FLAGS_SHIFT, HAS_DIGEST, HEADER, IN_USE_AT, LATE_AT, LOST_AT,
+    MAGIC, SHAPE_SHIFT, STATUS_SHIFT, UNDER_WAY_AT, WIDE, WORDS_SHIFT, WRITTEN_AT,
 };
 use super::words::Take;
 use crate::answer::{Argument, Refusal};
@@ -19,7 +19,7 @@ pub const HEADER_WORDS: usize = HEADER;
 pub struct Dump<'a> {
     /// The pool's, as it was initialized.
     pub config: PoolConfig,
-    /// Calls that were not recorded: another thread had the ring, or the batch was longer than the ring.
+    /// Calls that were not recorded: another thread had the ring, or it was a batch of more rows than a third of its words.
     pub lost: u64,
     /// Words of older records that were overwritten; 0 if everything from the first call on is there.
     pub overwritten: u64,
@@ -51,7 +51,7 @@ impl<'a> Dump<'a> {
         const NO_DUMP: Refusal = Refusal::invalid(Argument::Header);
         let (header, records) = words.split_at_mut_checked(HEADER).ok_or(NO_DUMP)?;
         let at = |index: usize| header.get(index).copied().unwrap_or(0);
-        if (at(0), at(1)) != (MAGIC, VERSION) {
+        if (at(0), at(1)) != (MAGIC, DUMP_VERSION) {
             return Err(NO_DUMP);
         }
         let config: [u64; 5] = core::array::from_fn(|index| at(CONFIG_AT + index));
@@ -61,20 +61,16 @@ impl<'a> Dump<'a> {
         let records = records.get_mut(..capacity).ok_or(Refusal::invalid(Argument::Memory))?;
         let (written, lost, begun_late) = (at(WRITTEN_AT), at(LOST_AT), at(LATE_AT) != 0);
         let capacity = capacity as u64;
-        // What a call under way may have changed is no record any more.
+        // From here on the next word to be written stands first and the newest record last.
+        rotate(records, written.checked_rem(capacity).ok_or(NO_DUMP)? as usize);
+        let records: &[u64] = records;
         let dirty = if at(IN_USE_AT) != 0 { at(DIRTY_AT) } else { 0 };
-        let overwritten = written.saturating_add(dirty).saturating_sub(capacity);
-        let rotated = written > capacity;
-        if rotated {
-            rotate(records, written.checked_rem(capacity).ok_or(NO_DUMP)? as usize);
-        }
-        let (records, behind): (&[u64], &[u64]) =
-            if rotated { (records, records) } else { records.split_at_checked(written as usize).ok_or(NO_DUMP)? };
         let number = if dirty > 0 { at(UNDER_WAY_AT) as u8 } else { 0 };
-        let under_way = Call::read_arguments(number, &mut Take::new(behind.get(1..).unwrap_or(&[])));
-        let skipped = overwritten.saturating_sub(written.saturating_sub(capacity));
-        let records = records.get(skipped as usize..).unwrap_or(&[]);
-        Ok(Dump { config, lost, overwritten, begun_late, under_way, records })
+        let under_way = Call::read_arguments(number, &mut Take::new(records.get(1..).unwrap_or(&[])));
+        // What a call under way may have changed is no record any more.
+        let kept = written.min(capacity.saturating_sub(dirty));
+        let records = records.get((capacity - kept) as usize..).unwrap_or(&[]);
+        Ok(Dump { config, lost, overwritten: written - kept, begun_late, under_way, records })
     }
 
     /// The words of the records, the oldest first; if older ones were overwritten it begins within one.

@@ -5,8 +5,8 @@
 //! a path of tens of nanoseconds, and a log of one thread says nothing of the order between threads.
 //!
 //! 1. `Pool::recording` gives a handle a ring of its own in the caller's memory; a handle without one records nothing.
-//! 2. Every call that may change something takes the ring, runs, and writes one record: arguments, answer, and a digest
-//!    of the block ids that it took (`ring.rs`, `call.rs`, `outcome.rs`, `steps.rs`).
+//! 2. Every call that may change something takes the ring, writes its arguments, runs, and writes the rest of its record:
+//!    the answer, and a digest of the block ids that it took (`ring.rs`, `call.rs`, `outcome.rs`, `steps.rs`).
 //! 3. A *ticket* of the pool orders the records of all rings. Calls that give blocks or promises back draw theirs when they
 //!    begin and calls that take when they are done, so that who got what another gave back comes after him.
 //! 4. The memory of the ring *is* the dump, header and configuration included: write it to a file as it is, from a signal
@@ -31,7 +31,7 @@ mod words;
 pub use call::Call;
 pub use dump::{Dump, HEADER_WORDS, Record, Records};
 pub use outcome::{Answer, Outcome};
-pub use ring::RingState;
+pub use ring::{DUMP_VERSION, RING_LINES_MIN, RingState};
 pub use steps::Steps;
 
 pub(crate) use call::Stamp;

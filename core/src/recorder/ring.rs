@@ -32,8 +32,8 @@ use core::sync::atomic::{AtomicU64 as Plain, fence};
 
 /// "kvl_ring", little-endian.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"kvl_ring");
-/// Changes whenever the header or a record does.
-pub(super) const VERSION: u64 = 1;
+/// The version of dumps: changes whenever the header or a record does.
+pub const DUMP_VERSION: u64 = 1;
 /// Cells of a line.
 const LINE: usize = 8;
 /// Words before the records.
@@ -56,10 +56,13 @@ const UNDER_WAY: usize = 5;
 pub(super) const UNDER_WAY_AT: usize = 2 * LINE + UNDER_WAY;
 const LATE: usize = 6;
 pub(super) const LATE_AT: usize = 2 * LINE + LATE;
-/// Words of the longest record but for the rows of a batch.
+/// Words that are enough for any record but the rows of a batch: the longest is a refused admission.
 const RECORD_MAX: usize = 24;
 /// Fewest words of records: a few whole calls.
 const CAPACITY_MIN: usize = 4 * RECORD_MAX;
+
+/// Fewest lines of a ring.
+pub const RING_LINES_MIN: usize = 3 + CAPACITY_MIN.div_ceil(LINE);
 
 /// Where a ticket belongs that is drawn when the call is over.
 const NO_TICKET: u64 = u64::MAX;
@@ -81,7 +84,7 @@ pub struct RingState {
     pub written: u64,
     /// Words that it holds: what was written before the last so many is gone.
     pub capacity: u64,
-    /// Calls that were not recorded: another thread had the ring, or the batch was longer than the ring.
+    /// Calls that were not recorded: another thread had the ring, or it was a batch of more rows than a third of its words.
     pub lost: u64,
     /// Words of a dump of it.
     pub dump_words: u64,
@@ -122,7 +125,7 @@ impl<'m> Ring<'m> {
             records: arena.cells(records)?,
             tickets,
         };
-        let words = [MAGIC, VERSION, left as u64].into_iter().chain(header::pack(config));
+        let words = [MAGIC, DUMP_VERSION, left as u64].into_iter().chain(header::pack(config));
         for (cell, word) in ring.identity.all().iter().zip(words) {
             cell.store(word, Relaxed);
         }

@@ -1,6 +1,6 @@
 //! What a ring keeps, what reading a dump refuses, and that a history made again is the same.
 
-use super::{Answer, Call, Dump, HEADER_WORDS, Outcome, Record, Steps};
+use super::{Answer, Call, Dump, HEADER_WORDS, Outcome, RING_LINES_MIN, Record, Steps};
 use crate::answer::{Argument, Refusal};
 use crate::arena::Line;
 use crate::calls::{Admission, Promise, Step};
@@ -8,6 +8,7 @@ use crate::config::PoolConfig;
 use crate::ids::{Account, Epoch, Group, Sequence, Stream, StreamSet};
 use crate::model::{Broken, Comparison, History, Random, configuration, merge, operations, rerun};
 use crate::pool::{Pool, entries, lines};
+use std::collections::BTreeSet;
 use std::format;
 use std::string::String;
 use std::vec;
@@ -267,17 +268,21 @@ fn rings_of_one_pool_make_up_one_history() {
     assert_eq!(merge(&[first, other], false).unwrap_err(), Broken::OtherPool(1));
 }
 
-/// What a signal handler would see: the records before are what they are, and the call under way is named.
+/// What a signal handler would see, wherever in the ring the call begins: the records before are what they are, and the
+/// call under way is named.
 #[test]
 fn memory_looked_at_in_the_middle_of_a_call_has_whole_records_only() {
-    let mut home = Home::new(CONFIG, 15);
-    let [pool, _] = home.handles();
-    let ring = pool.recorder.ring().expect("it has one");
-    let sequence = Sequence { slot: 3, pool: 0, generation: 9 };
-    let mut wrapped = 0;
-    for round in 0..400u64 {
-        serve(&pool);
-        for call in [Call::Open, Call::End { sequence }, Call::Advance { sequence, tokens: 7 }] {
+    let calls = |sequence| [Call::Open, Call::End { sequence }, Call::Advance { sequence, tokens: 7 }];
+    for first in 0..3 {
+        let mut home = Home::new(CONFIG, 15);
+        let [pool, _] = home.handles();
+        let ring = pool.recorder.ring().expect("it has one");
+        let sequence = Sequence { slot: 3, pool: 0, generation: 9 };
+        // Where each record begins.
+        let (mut begun, mut begins) = (BTreeSet::new(), Vec::new());
+        // Records of 2, 4 and 5 words, in many orders: calls begin at every place of the ring.
+        for call in (0..2000).map(|round| calls(sequence)[(first + round * 7 / 4) % 3]) {
+            let written = pool.ring().written;
             let mut seen = Vec::new();
             let answer: Result<(), Refusal> = pool.recorded(call, |_| {
                 seen = ring.image();
@@ -285,16 +290,20 @@ fn memory_looked_at_in_the_middle_of_a_call_has_whole_records_only() {
             });
             assert!(answer.is_ok());
             let dump = Dump::read(&mut seen).expect("a dump");
-            assert_eq!(said(&dump.under_way.expect("a call"), &Ok(Answer::Done)), said(&call, &Ok(Answer::Done)));
-            let records: Vec<_> = dump.newest_first().map_while(Result::ok).collect();
-            let tickets: Vec<_> = records.iter().map(|record| record.ticket).collect();
-            assert!(tickets.windows(2).all(|pair| pair[0] == pair[1] + 1), "round {round}: {tickets:?}");
-            assert!(dump.newest_first().all(|record| record.is_ok()), "round {round}");
-            wrapped += u32::from(dump.overwritten > 0);
+            let under_way = dump.under_way.unwrap_or_else(|| panic!("nothing is under way at word {written}"));
+            assert_eq!(said(&under_way, &Ok(Answer::Done)), said(&call, &Ok(Answer::Done)));
+            let tickets: Vec<_> = dump.newest_first().map(|record| record.expect("whole").ticket).collect();
+            assert!(tickets.windows(2).all(|pair| pair[0] == pair[1] + 1), "at word {written}: {tickets:?}");
+            // As many as fit in the ring beside what the longest record takes.
+            let kept = written.min(pool.ring().capacity - 24);
+            let whole = begins.iter().rev().take_while(|&&begin| written - begin <= kept).count();
+            assert_eq!(tickets.len(), whole, "at word {written}: {tickets:?}");
+            begun.insert(written % pool.ring().capacity);
+            begins.push(written);
         }
+        assert_eq!(begun.len() as u64, pool.ring().capacity, "at every place");
+        assert!(Dump::read(&mut ring.image()).expect("a dump").under_way.is_none(), "nobody is in a call");
     }
-    assert!(wrapped > 1000, "{wrapped}");
-    assert!(Dump::read(&mut ring.image()).expect("a dump").under_way.is_none(), "nobody is in a call");
 }
 
 #[test]
@@ -385,8 +394,9 @@ fn a_batch_that_is_longer_than_the_ring_is_lost_and_counted() {
 #[test]
 fn what_is_no_ring_and_no_dump_is_refused() {
     let mut home = Home::new(CONFIG, 16);
-    let mut short = [Line::ZERO; 14];
-    let mut enough = [Line::ZERO; 15];
+    let mut short = [Line::ZERO; RING_LINES_MIN - 1];
+    let mut enough = [Line::ZERO; RING_LINES_MIN];
+    assert_eq!(RING_LINES_MIN, 15, "as the header of C says");
     let [pool, _] = home.handles();
     assert_eq!(pool.recording(&mut short).err(), Some(Refusal::Invalid { argument: Argument::Memory }));
     assert!(pool.recording(&mut enough).is_ok());
