@@ -15,7 +15,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// No name: of nothing that stands behind placeholder tokens.
+    /// No name: a block without placeholder tokens has no media.
     pub const NONE: Identity = Identity { low: 0, high: 0 };
 }
 

@@ -12,6 +12,13 @@
 //! 3. Equal names mean equal prefixes in one domain, but for chance: 128 bits of a keyed pseudorandom function
 //!    (`siphash.rs`). Who does not know the key cannot search for two prompts of one name.
 //!
+//! A name is SipHash-2-4-128 of these bytes, everything little-endian; servers that share a key may exchange names:
+//!
+//! ```text
+//! root    1 (4 bytes), salt bytes (4), group (4), 0 (4), adapter (8), modality (8), salt, zeros up to a multiple of 8
+//! block   2 (4 bytes), tokens (4), parent (16), media (16), each token (4), zeros up to a multiple of 8
+//! ```
+//!
 //! Fields cannot run into one another: each message begins with what it is and how long its one field of variable length
 //! is, and all other fields have fixed widths.
 

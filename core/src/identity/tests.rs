@@ -44,6 +44,38 @@ fn the_function_is_siphash_2_4_with_128_bits() {
 
 const KEY_WORDS: [u64; 2] = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];
 
+/// The bytes of a name as `mod.rs` has them, through a library.
+fn by_the_book(fields: &[&[u8]]) -> Identity {
+    let mut message = fields.concat();
+    message.resize(message.len().next_multiple_of(8), 0);
+    let mut library = SipHasher24::new_with_keys(KEY_WORDS[0], KEY_WORDS[1]);
+    library.write(&message);
+    let hash = library.finish128();
+    Identity { low: hash.h1, high: hash.h2 }
+}
+
+#[test]
+fn a_name_is_of_the_bytes_that_are_written_down() {
+    for salt in [&b""[..], b"a", b"tenant-7", b"tenant-seven"] {
+        let domain = Domain { group: Group(0x0102), adapter: 0x0304_0506_0708, modality: 9, salt };
+        let length = (salt.len() as u32).to_le_bytes();
+        let numbers = [0x0304_0506_0708u64.to_le_bytes(), 9u64.to_le_bytes()].concat();
+        let expected = by_the_book(&[&[1, 0, 0, 0], &length, &[2, 1, 0, 0, 0, 0, 0, 0], &numbers, salt]);
+        assert_eq!(root(&domain), expected);
+    }
+    let (parent, media) = (Identity { low: 1, high: 2 }, Identity { low: 3, high: 4 });
+    for count in 1..20u32 {
+        let tokens: Vec<u32> = (0..count).map(|token| token * 70_001).collect();
+        let names: Vec<u8> = [1u64, 2, 3, 4].iter().flat_map(|half| half.to_le_bytes()).collect();
+        let bytes: Vec<u8> = tokens.iter().flat_map(|token| token.to_le_bytes()).collect();
+        let expected = by_the_book(&[&[2, 0, 0, 0], &count.to_le_bytes(), &names, &bytes]);
+        assert_eq!(KEY.block(parent, &tokens, media), Ok(expected));
+    }
+    // And once for all: a change of these renames every block that servers have exchanged.
+    let first = block(root(&HERE), &[1, 2, 3, 4]);
+    assert_eq!((first.low, first.high), (17_811_357_898_598_895_550, 7_588_073_779_196_184_120));
+}
+
 /// I6: every field of a name counts, and no two of these are equal.
 #[test]
 fn i6_whatever_differs_gives_another_name() {

@@ -20,10 +20,8 @@ use std::vec::Vec;
 /// Where pool and model do not say the same.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// The number of the operation after which it was seen, from 0.
-    pub index: usize,
-    /// That operation.
-    pub operation: Operation,
+    /// The operation after which it was seen, and its number from 0; `None`: it was seen before or after all of them.
+    pub operation: Option<(usize, Operation)>,
     /// What differs.
     pub what: String,
 }
@@ -132,7 +130,7 @@ impl<'m> Comparison<'m> {
         operations: &[Operation],
         ring: &mut [Line],
     ) -> Result<Tally, Difference> {
-        let failed = |what: String| Difference { index: 0, operation: Operation::from_bytes([0; 6]), what };
+        let failed = |what: String| Difference { operation: None, what };
         let bytes = config.bytes().map_err(|refusal| failed(format!("{refusal}")))?;
         let entries = config.table_entries().map_err(|refusal| failed(format!("{refusal}")))?;
         let mut memory = vec![Line::DIRTY; bytes / size_of::<Line>()];
@@ -142,7 +140,7 @@ impl<'m> Comparison<'m> {
             .map_err(|refusal| failed(format!("{refusal}")))?;
         let mut both = Comparison::new(pool, model);
         for (index, &operation) in operations.iter().enumerate() {
-            both.step(operation).map_err(|what| Difference { index, operation, what })?;
+            both.step(operation).map_err(|what| Difference { operation: Some((index, operation)), what })?;
         }
         let lost = both.pool.ring().lost;
         if lost > 0 {

@@ -59,6 +59,9 @@ impl Random {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "operation {} ({:?}): {}", self.index, self.operation, self.what)
+        if let Some((index, operation)) = self.operation {
+            write!(f, "operation {index} ({operation:?}): ")?;
+        }
+        f.write_str(&self.what)
     }
 }

@@ -34,6 +34,7 @@ mod loom_tests;
 mod memory;
 mod observe;
 mod reclaim;
+mod recorded;
 #[cfg(feature = "recorder")]
 mod recording;
 mod rows;
@@ -56,7 +57,7 @@ use crate::freelist::{Cursor, FreeList};
 use crate::group::GroupWord;
 use crate::ids::Group;
 use crate::ledger::Ledger;
-use crate::recorder::{Answer, Call, Recorder, Stamp, recorded};
+use crate::recorder::Recorder;
 use crate::retire::Retiring;
 use crate::sequence::Sequences;
 use crate::streams::Streams;
@@ -139,33 +140,6 @@ impl<'m> Pool<'m> {
     #[inline(always)]
     fn cursor(&self, slot: u32) -> Cursor<'m> {
         Cursor::new(self.cursors.at(slot as usize % layout::CURSORS * layout::LINE_CELLS))
-    }
-
-    /// The road of every call that may change something: `run` is made, and recorded if this handle has a ring. A call
-    /// that does not get the ring goes on as one of a handle that has none. Within `run` no such call may be made.
-    #[inline(always)]
-    pub(crate) fn recorded<T: Copy + Into<Answer>>(
-        &self,
-        call: Call<'_>,
-        run: impl FnOnce(&Self) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
-        self.recorded_as(call.stamp(), call, run)
-    }
-
-    /// The same for a call that knows whether it gives or takes.
-    #[inline(always)]
-    fn recorded_as<T: Copy + Into<Answer>>(
-        &self,
-        stamp: Stamp,
-        call: Call<'_>,
-        run: impl FnOnce(&Self) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
-        recorded(self, &self.recorder, || Pool { recorder: Recorder::OFF, ..*self }, stamp, call, run)
-    }
-
-    /// The place of a call that sets a limit, which `gives` if it makes room. Only asked if it is recorded.
-    fn stamp_if(&self, gives: impl FnOnce() -> bool) -> Stamp {
-        if self.recorder.ring().is_some() && gives() { Stamp::First } else { Stamp::Last }
     }
 
     /// ⌈tokens / B⌉.

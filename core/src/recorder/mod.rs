@@ -35,7 +35,7 @@ pub use ring::{DUMP_VERSION, RING_LINES_MIN, RingState};
 pub use steps::Steps;
 
 pub(crate) use call::Stamp;
-pub(crate) use ring::{Ring, recorded};
+pub(crate) use ring::Ring;
 
 /// The recorder of a handle: a ring, or nothing.
 #[derive(Clone, Copy)]

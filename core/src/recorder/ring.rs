@@ -18,11 +18,10 @@
 
 #![cfg_attr(not(feature = "recorder"), allow(dead_code, reason = "nobody makes a ring then"))]
 
-use super::Recorder;
 use super::call::{Call, Stamp};
 use super::outcome::{Answer, Outcome};
 use super::steps::Steps;
-use super::words::Put;
+use super::words::{Pen, Put};
 use crate::answer::{Argument, Refusal};
 use crate::arena::{Arena, Carve, Cells, Line};
 use crate::config::PoolConfig;
@@ -135,7 +134,7 @@ impl<'m> Ring<'m> {
 
     /// A call goes unrecorded.
     #[cold]
-    fn lose(&self) {
+    pub(crate) fn lose(&self) {
         self.shared.at(LOST).fetch_add(1, Relaxed);
     }
 
@@ -335,65 +334,4 @@ fn put_rows(steps: &Steps<'_>, answer: &Result<Answer, Refusal>, pen: &mut Pen<'
     (pen.next, pen.words) = (next, words);
     steps.put_wide(pen);
     false
-}
-
-/// Writes words, around the end of the ring.
-struct Pen<'m> {
-    records: Cells<'m, Plain>,
-    next: usize,
-    words: u64,
-}
-
-impl Put for Pen<'_> {
-    #[inline(always)]
-    fn word(&mut self, word: u64) {
-        self.records.at(self.next).store(word, Relaxed);
-        self.next = if self.next + 1 < self.records.len() { self.next + 1 } else { 0 };
-        self.words += 1;
-    }
-
-    #[inline(always)]
-    fn places(&mut self, count: usize) -> [&[Plain]; 2] {
-        let (before, from_here) = self.records.all().split_at_checked(self.next).unwrap_or((&[], &[]));
-        let (first, _) = from_here.split_at_checked(count).unwrap_or((from_here, &[]));
-        let rest = before.get(..count - first.len()).unwrap_or(&[]);
-        self.next = if rest.is_empty() && first.len() < from_here.len() { self.next + count } else { rest.len() };
-        self.words += count as u64;
-        [first, rest]
-    }
-}
-
-/// What a call does before and after, in a handle that may have a ring. `silent` is the same handle without one.
-#[inline(always)]
-pub(crate) fn recorded<P: Copy, T: Copy + Into<Answer>>(
-    handle: &P,
-    recorder: &Recorder<'_>,
-    silent: impl FnOnce() -> P,
-    stamp: Stamp,
-    call: Call<'_>,
-    run: impl FnOnce(&P) -> Result<T, Refusal>,
-) -> Result<T, Refusal> {
-    match recorder.ring() {
-        None => run(handle),
-        Some(ring) => in_ring(ring, handle, silent, stamp, call, run),
-    }
-}
-
-/// Apart, so that a call of a handle without a ring is what it would be if there were no rings.
-#[inline(never)]
-fn in_ring<P: Copy, T: Copy + Into<Answer>>(
-    ring: &Ring<'_>,
-    handle: &P,
-    silent: impl FnOnce() -> P,
-    stamp: Stamp,
-    call: Call<'_>,
-    run: impl FnOnce(&P) -> Result<T, Refusal>,
-) -> Result<T, Refusal> {
-    let Some(entry) = ring.take().and_then(|hold| hold.begin(call, stamp)) else {
-        ring.lose();
-        return run(&silent());
-    };
-    let answer = run(handle);
-    entry.finish(answer.map(Into::into));
-    answer
 }

@@ -1,7 +1,8 @@
 //! Words in and out: a record is a row of 64-bit words, and everything in it is one of a few shapes.
 
+use crate::arena::Cells;
 use crate::ids::{Account, Sequence};
-use core::sync::atomic::AtomicU64;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Where words go.
 pub(super) trait Put {
@@ -24,6 +25,34 @@ pub(super) trait Put {
     fn account(&mut self, account: Account) {
         self.pair(account.slot, account.pool);
         self.word(account.generation);
+    }
+}
+
+/// Writes words, around the end of the ring.
+pub(super) struct Pen<'m> {
+    pub(super) records: Cells<'m, AtomicU64>,
+    /// The place of the next word.
+    pub(super) next: usize,
+    /// Words so far.
+    pub(super) words: u64,
+}
+
+impl Put for Pen<'_> {
+    #[inline(always)]
+    fn word(&mut self, word: u64) {
+        self.records.at(self.next).store(word, Relaxed);
+        self.next = if self.next + 1 < self.records.len() { self.next + 1 } else { 0 };
+        self.words += 1;
+    }
+
+    #[inline(always)]
+    fn places(&mut self, count: usize) -> [&[AtomicU64]; 2] {
+        let (before, from_here) = self.records.all().split_at_checked(self.next).unwrap_or((&[], &[]));
+        let (first, _) = from_here.split_at_checked(count).unwrap_or((from_here, &[]));
+        let rest = before.get(..count - first.len()).unwrap_or(&[]);
+        self.next = if rest.is_empty() && first.len() < from_here.len() { self.next + count } else { rest.len() };
+        self.words += count as u64;
+        [first, rest]
     }
 }
 

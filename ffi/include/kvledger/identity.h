@@ -31,6 +31,9 @@ typedef struct kvl_domain {
   size_t salt_bytes;
 } kvl_domain;
 
+/* All of these may be called from any thread; a pointer that is NULL and must not be is KVL_INVALID,
+ * KVL_ARGUMENT_POINTER. Cost: O(bytes named), about 100 ns for 16 tokens. */
+
 /* 128 bits from a source of randomness. */
 kvl_status kvl_identity_key_new(uint64_t low, uint64_t high, kvl_identity_key *key, kvl_refusal *refusal);
 /* The name of the beginning of a prompt. KVL_INVALID: KVL_ARGUMENT_LENGTH for a salt of 2^32 bytes or more. */

@@ -129,7 +129,7 @@ mod tests {
         for (index, &operation) in list.iter().enumerate() {
             if Comparison::run(config, &list[..=index])?.0.contains_key(&("cancel", 0)) {
                 let what = "cancel: pool Ok(()), model Err(Stale)".to_string();
-                return Err(Difference { index, operation, what });
+                return Err(Difference { operation: Some((index, operation)), what });
             }
         }
         Comparison::run(config, list)
