@@ -1,7 +1,7 @@
 //! The blocks that requests ask for, in order.
 
 use super::Name;
-use crate::prefix::{GroupRule, Identities, TooMany};
+use crate::prefix::{GroupRule, Identities, TooMany, dense};
 use crate::trace::Trace;
 use std::num::NonZeroU32;
 
@@ -24,7 +24,7 @@ impl Accesses {
             identities.name(rule.group(trace, index), request.prompt, trace.ids(request), &mut names)?;
             ends.push(names.len());
         }
-        Ok(Accesses::of(names.into_iter().map(|name| name.0).collect(), ends))
+        Ok(Accesses::of(dense(&names), ends))
     }
 
     /// `blocks` of requests that end at `ends` among them.

@@ -44,11 +44,10 @@ impl Sharing {
     pub fn of(trace: &Trace, block_tokens: NonZeroU32, rule: GroupRule) -> Result<Sharing, TooMany> {
         let id_tokens = NonZeroU32::new(trace.id_tokens).unwrap_or(NonZeroU32::MIN);
         let mut identities = Identities::new(block_tokens, id_tokens);
-        let (mut names, mut hits, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut hits, mut lengths) = (Vec::new(), Vec::new());
         for (index, request) in trace.requests.iter().enumerate() {
-            names.clear();
             let group = rule.group(trace, index);
-            let named = identities.name(group, request.prompt, trace.ids(request), &mut names)?;
+            let named = identities.count(group, request.prompt, trace.ids(request))?;
             hits.push(named.known);
             lengths.push(named.blocks);
         }

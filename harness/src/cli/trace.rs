@@ -72,7 +72,7 @@ Examples:
 
 Percentile q of n values is the one at place (q n + 99) div 100, from 1, in
 ascending order. Identical blocks are found by whole prefixes, exactly, not by hashes. A line of the trace at a time is
-read; 56 bytes a request, 8 an id, and 20 to 40 for each different block or id stay in memory.
+read; 56 bytes a request, 8 an id, and 28 to 56 for each different prefix of ids stay in memory.
 
 Exit codes: 0 done; 2 the flags or the trace cannot be used."
 );

@@ -3,22 +3,42 @@
 //!
 //! Names are given out by interning, so that equality is exact: nothing is compared by its hash alone.
 //!
-//! A prompt is cut into pieces, where a block ends and where an id ends. The pieces make a path in a tree: its root is the
-//! trust group, and a node is known by its parent and the id of its piece. The rule's piece also has an offset and a length.
-//! They need not be stored: all ids of a trace cover the same number of tokens, all blocks have the same size, and
-//! identified blocks are whole, so that how deep a node is says where its piece begins and ends. A block is called by the
-//! node of its last piece, and its parents are its whole prefix.
+//! The ids of a prompt make a path in a tree: its root is the trust group, and a node is known by its parent and its id. All
+//! ids of a trace cover the same number of tokens, so that how deep a node is says which tokens it covers. A block is called
+//! by the node that has its last token, and by its place among the blocks that end there: the path to the node is its whole
+//! prefix. That an id covers many blocks costs nothing: a node remembers how many of them have been named, from the first
+//! on.
 
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroU32;
 
-/// The name of a block: equal names, equal blocks. Names are given out in ascending order; they are not dense when a block
-/// has several pieces or there are several groups.
+/// The name of a block: equal names, equal blocks. [`dense`] makes small numbers of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct BlockName(pub u32);
+pub struct BlockName {
+    /// The node in whose id it ends.
+    node: u32,
+    /// Its place among the blocks that do.
+    place: u32,
+}
+
+/// A number from 0 on, without gaps, for each of `names`: equal names, equal numbers. There are at most 2^32 names.
+pub fn dense(names: &[BlockName]) -> Vec<u32> {
+    let nodes = names.iter().map(|name| name.node as usize + 1).max().unwrap_or(0);
+    let mut bases = vec![0; nodes];
+    for name in names {
+        let blocks = &mut bases[name.node as usize];
+        *blocks = name.place.saturating_add(1).max(*blocks);
+    }
+    let mut total = 0_u32;
+    for base in &mut bases {
+        (*base, total) = (total, total.saturating_add(*base));
+    }
+    names.iter().map(|name| bases[name.node as usize] + name.place).collect()
+}
 
 /// What naming the blocks of a prompt came to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Named {
     /// Identified blocks of the prompt.
     pub blocks: u32,
@@ -27,13 +47,21 @@ pub struct Named {
     pub known: u32,
 }
 
-/// There are more different pieces than 32 bits can count.
+/// A trace is too large to be named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TooMany;
+pub enum TooMany {
+    /// There are more different prefixes than 32 bits can count.
+    Prefixes,
+    /// More than [`NAMES_MAX`] names are wanted at once.
+    Names,
+}
 
 impl fmt::Display for TooMany {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the trace has more than 2^32 different blocks; give --first, or a larger --block-tokens")
+        f.write_str(match self {
+            TooMany::Prefixes => "the ids of the trace have more than 2^32 different prefixes; give --first",
+            TooMany::Names => "its prompts have more than 2^26 blocks; give a larger --block-tokens, or --first",
+        })
     }
 }
 
@@ -46,18 +74,30 @@ const EMPTY: u32 = u32::MAX;
 /// Nodes are below this.
 const NODES_MAX: usize = u32::MAX as usize;
 const SLOTS_MIN: usize = 1 << 10;
+/// Most names that are listed at once, 8 bytes each. A line of a hundred bytes may ask for 2^31: one id may cover that many
+/// tokens.
+pub const NAMES_MAX: usize = 1 << 26;
 
-/// The names that were given out. About 20 bytes a node, and as much again for a moment when it grows.
+/// An id after a prefix.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    parent: u32,
+    /// Blocks that end in the id and have names: so many, from the first on.
+    blocks: u32,
+    /// Of a root, its group.
+    id: u64,
+}
+
+/// The names that were given out. About 28 bytes an id after a prefix, and as much again for a moment when it grows.
 #[derive(Clone, Debug)]
 pub struct Identities {
     block_tokens: u32,
     id_tokens: u32,
-    /// By node.
-    parents: Vec<u32>,
-    /// By node: the id of its piece; of a root, its group.
-    ids: Vec<u64>,
+    nodes: Vec<Node>,
     /// Nodes by hash of (parent, id): the next free slot after it. Its length is a power of two, and half of it is empty.
     slots: Vec<u32>,
+    /// Another key each time, so that no trace can be made whose ids all meet in one slot. Names do not depend on it.
+    hasher: RandomState,
     blocks: u64,
 }
 
@@ -67,9 +107,9 @@ impl Identities {
         Identities {
             block_tokens: block_tokens.get(),
             id_tokens: id_tokens.get(),
-            parents: Vec::new(),
-            ids: Vec::new(),
+            nodes: Vec::new(),
             slots: vec![EMPTY; SLOTS_MIN],
+            hasher: RandomState::new(),
             blocks: 0,
         }
     }
@@ -87,55 +127,67 @@ impl Identities {
     }
 
     /// Names the identified blocks of a prompt in a trust group: they are put behind those that `names` has. Errors: there
-    /// are too many; what was named before stays.
+    /// are too many, or would be more than [`NAMES_MAX`] in `names`; what was named before stays.
     pub fn name(&mut self, group: u64, prompt: u32, ids: &[u64], names: &mut Vec<BlockName>) -> Result<Named, TooMany> {
+        let blocks = self.identified(prompt, ids.len()) as usize;
+        if blocks > NAMES_MAX.saturating_sub(names.len()) {
+            return Err(TooMany::Names);
+        }
+        self.walk(group, prompt, ids, |node, blocks| names.extend((0..blocks).map(|place| BlockName { node, place })))
+    }
+
+    /// The same where nobody wants to know the names: it takes a moment for each id, not for each block. Errors: there are
+    /// too many.
+    pub fn count(&mut self, group: u64, prompt: u32, ids: &[u64]) -> Result<Named, TooMany> {
+        self.walk(group, prompt, ids, |_, _| {})
+    }
+
+    /// Goes along the ids that have identified blocks. `each` gets a node, and how many blocks of the prompt end there.
+    fn walk(&mut self, group: u64, prompt: u32, ids: &[u64], mut each: impl FnMut(u32, u32)) -> Result<Named, TooMany> {
         let blocks = self.identified(prompt, ids.len());
         let (block_tokens, id_tokens) = (u64::from(self.block_tokens), u64::from(self.id_tokens));
-        let mut node = self.node(NONE, group)?.0;
-        let (mut known, mut begin) = (0, 0);
-        for block in 1..=blocks {
-            let end = u64::from(block) * block_tokens;
-            let mut is_new = false;
-            while begin < end {
-                let number = begin / id_tokens;
-                // `identified` has seen that there are so many.
-                let id = ids.get(number as usize).copied().unwrap_or_default();
-                (node, is_new) = self.node(node, id)?;
-                begin = end.min((number + 1) * id_tokens);
-            }
-            self.blocks += u64::from(is_new);
-            known += u32::from(!is_new);
-            names.push(BlockName(node));
+        let named = u64::from(blocks) * block_tokens;
+        let (mut known, mut begin, mut at) = (0, 0, self.node(NONE, group)?);
+        for &id in ids.iter().take(named.div_ceil(id_tokens) as usize) {
+            at = self.node(at, id)?;
+            let end = named.min(begin + id_tokens);
+            // At most as many as the prompt has.
+            let here = (end / block_tokens - begin / block_tokens) as u32;
+            begin = end;
+            let node = &mut self.nodes[at as usize];
+            self.blocks += u64::from(here.saturating_sub(node.blocks));
+            known += here.min(node.blocks);
+            node.blocks = node.blocks.max(here);
+            each(at, here);
         }
         Ok(Named { blocks, known })
     }
 
-    /// The node of `id` under `parent`, and whether it is new.
-    fn node(&mut self, parent: u32, id: u64) -> Result<(u32, bool), TooMany> {
+    /// The node of `id` under `parent`.
+    fn node(&mut self, parent: u32, id: u64) -> Result<u32, TooMany> {
         let slot = self.slot(parent, id);
         if self.slots[slot] != EMPTY {
-            return Ok((self.slots[slot], false));
+            return Ok(self.slots[slot]);
         }
-        if self.parents.len() >= NODES_MAX {
-            return Err(TooMany);
+        if self.nodes.len() >= NODES_MAX {
+            return Err(TooMany::Prefixes);
         }
-        let node = self.parents.len() as u32;
-        self.parents.push(parent);
-        self.ids.push(id);
+        let node = self.nodes.len() as u32;
+        self.nodes.push(Node { parent, blocks: 0, id });
         self.slots[slot] = node;
-        if self.parents.len() * 2 > self.slots.len() {
+        if self.nodes.len() * 2 > self.slots.len() {
             self.grow();
         }
-        Ok((node, true))
+        Ok(node)
     }
 
     /// Where the node of (parent, id) is, or where it belongs.
     fn slot(&self, parent: u32, id: u64) -> usize {
         let mask = self.slots.len() - 1;
-        let mut slot = mixed(parent, id) as usize & mask;
+        let mut slot = self.hasher.hash_one((parent, id)) as usize & mask;
         while let Some(&node) = self.slots.get(slot)
             && node != EMPTY
-            && (self.parents[node as usize], self.ids[node as usize]) != (parent, id)
+            && (self.nodes[node as usize].parent, self.nodes[node as usize].id) != (parent, id)
         {
             slot = (slot + 1) & mask;
         }
@@ -144,19 +196,12 @@ impl Identities {
 
     fn grow(&mut self) {
         self.slots = vec![EMPTY; self.slots.len() * 2];
-        for node in 0..self.parents.len() {
-            let slot = self.slot(self.parents[node], self.ids[node]);
+        for node in 0..self.nodes.len() {
+            let Node { parent, id, .. } = self.nodes[node];
+            let slot = self.slot(parent, id);
             self.slots[slot] = node as u32;
         }
     }
-}
-
-/// Spreads neighbouring ids under neighbouring parents over all bits (the finalizer of SplitMix64).
-fn mixed(parent: u32, id: u64) -> u64 {
-    let word = id ^ u64::from(parent).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }
 
 #[cfg(test)]
@@ -232,5 +277,75 @@ mod tests {
             assert_eq!(name(&mut identities, 0, 1, &[id]).0, (1, 0));
         }
         assert_eq!(identities.distinct(), 39_999);
+    }
+
+    /// One id that covers 2^31 - 1 tokens is one node, whatever a block is.
+    #[test]
+    fn what_an_id_covers_takes_no_room() {
+        let most = u32::MAX >> 1;
+        let mut identities = identities(1, most);
+        let count = |identities: &mut Identities, prompt, ids: &[u64]| {
+            let Named { blocks, known } = identities.count(0, prompt, ids).expect("few enough");
+            (blocks, known)
+        };
+        assert_eq!(count(&mut identities, most, &[1]), (most, 0));
+        assert_eq!(count(&mut identities, most - 5, &[1]), (most - 5, most - 5));
+        assert_eq!(count(&mut identities, most, &[2]), (most, 0));
+        assert_eq!(count(&mut identities, 7, &[3]), (7, 0));
+        assert_eq!(count(&mut identities, 9, &[3]), (9, 7), "what was not reached is new");
+        assert_eq!(identities.distinct(), 2 * u64::from(most) + 9);
+        assert_eq!(identities.nodes.len(), 4, "a group and three ids");
+        let mut names = Vec::new();
+        assert_eq!(identities.name(0, most, &[1], &mut names), Err(TooMany::Names));
+        assert!(names.is_empty());
+    }
+
+    #[test]
+    fn prompts_of_millions_of_tokens_have_names() {
+        let mut identities = identities(16, 10_000_000);
+        let mut names = Vec::new();
+        for _ in 0..2 {
+            identities.name(0, 10_000_000, &[1], &mut names).expect("few enough");
+        }
+        let numbers = dense(&names);
+        assert_eq!(numbers[..625_000], (0..625_000).collect::<Vec<u32>>());
+        assert_eq!(numbers[625_000..], numbers[..625_000]);
+    }
+
+    #[test]
+    fn dense_numbers_are_equal_where_names_are() {
+        let mut identities = identities(2, 3);
+        let mut names = Vec::new();
+        for ids in [[1, 2, 3], [1, 5, 3], [1, 2, 4], [9, 2, 3]] {
+            identities.name(0, 9, &ids, &mut names).expect("few enough");
+        }
+        assert_eq!(dense(&names), [0, 1, 2, 3, 0, 4, 5, 6, 0, 1, 2, 7, 8, 9, 10, 11]);
+        assert!(dense(&[]).is_empty());
+    }
+
+    /// Ids that were chosen so that a mix of parent and id without a key sends all of them to one slot.
+    #[test]
+    fn chosen_ids_do_not_meet_in_one_slot() {
+        let mut identities = identities(1, 1);
+        for parent in 0..20_000 {
+            identities.node(NONE, parent).expect("few enough");
+        }
+        for parent in 0..20_000_u32 {
+            let id = u64::from(parent).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            identities.node(parent, id).expect("few enough");
+        }
+        let slots = &identities.slots;
+        let longest = slots.split(|&slot| slot == EMPTY).map(<[u32]>::len).max().unwrap_or(0);
+        assert!(longest < 1000, "{longest} slots in a row are taken");
+    }
+
+    #[test]
+    fn names_do_not_depend_on_the_key() {
+        let ids: Vec<u64> = (0..3_000).map(|number| number * number % 1_009).collect();
+        let names = || {
+            let mut identities = identities(3, 5);
+            ids.chunks(7).map(|ids| name(&mut identities, ids[0] % 4, 33, ids)).collect::<Vec<_>>()
+        };
+        assert_eq!(names(), names());
     }
 }

@@ -11,5 +11,5 @@ mod identities;
 mod parents;
 
 pub use group::GroupRule;
-pub use identities::{BlockName, Identities, Named, TooMany};
+pub use identities::{BlockName, Identities, NAMES_MAX, Named, TooMany, dense};
 pub use parents::Parents;
