@@ -18,7 +18,8 @@ Trace formats, recognised by what is in the file, packed with gzip or not:
   token JSONL       arrival_time_ns, input_toks, output_toks, input_tok_ids (1 token each), output_tok_ids; a list may
                     stand in place of its length
   ServeGen CSV      arrival_us, client, input_tokens, output_tokens
-  agent sessions    a folder of .json or .json.gz with requests[]: t (s), in, out, hash_ids; block_size (64)
+  agent sessions    a folder of .json or .json.gz, 64 MiB of text each at most, with requests[]: t (s), in, out, hash_ids;
+                    block_size (64)
   generic           CSV with a header, or JSONL, with the same names: prompt_tokens, output_tokens, and one of
                     arrival_s, arrival_ms, arrival_us, arrival_ns (decimals); optional: ids (JSON list, or separated
                     by spaces in CSV; 512 tokens each), tenant (whole number)

@@ -31,8 +31,11 @@ pub use quantization::{Format, WeightsType};
 use keys::Keys;
 use kvledger_core::plan::Element;
 use serde_json::{Map, Value};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
+/// Longest config: 64 MiB. Published ones have up to some 100 KB.
+const BYTES_MAX: u64 = 1 << 26;
 /// Where a model of several parts keeps the one about text.
 const TEXT_PARTS: [&str; 4] = ["text_config", "llm_config", "language_config", "thinker_config"];
 /// Parts whose parameters are not counted.
@@ -76,9 +79,14 @@ impl ModelConfig {
     pub fn read(path: &Path, settings: &[Setting]) -> Result<ModelConfig, ConfigError> {
         let file = ModelConfig::file_of(path);
         let name = file.display().to_string();
-        let bytes = std::fs::read(&file).map_err(|error| {
-            ConfigError::new(&name, format!("cannot be read: {error}"), "give a model's config.json, or its folder")
-        })?;
+        let mend = "give a model's config.json, or its folder";
+        let mut bytes = Vec::new();
+        // One byte more than is allowed, to see that there is more. A pipe may be read, and so may a device that ends.
+        let read = std::fs::File::open(&file).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes));
+        read.map_err(|error| ConfigError::new(&name, format!("cannot be read: {error}"), mend))?;
+        if bytes.len() as u64 > BYTES_MAX {
+            return Err(ConfigError::new(&name, format!("is longer than {BYTES_MAX} bytes"), mend));
+        }
         let text = String::from_utf8(bytes)
             .map_err(|_| ConfigError::new(&name, "found bytes that are not UTF-8", "give a text file"))?;
         ModelConfig::parse(&name, &text, settings)

@@ -47,7 +47,8 @@ fn ticks(text: &str) -> Option<i64> {
     };
     let (clock, fraction) = time.trim_end().split_once('.').unwrap_or((time.trim_end(), "0"));
     let [hour, minute, second] = numbers(clock, ':')?;
-    let in_range = (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    let in_range =
+        (1970..=9999).contains(&year) && (1..=12).contains(&month) && (1..=days_of_month(year, month)).contains(&day);
     if !in_range || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
@@ -91,6 +92,12 @@ fn fraction_ticks(digits: &str) -> Option<i64> {
     )
 }
 
+/// How long a month is: from its first day to that of the next.
+fn days_of_month(year: i64, month: i64) -> i64 {
+    let next = if month < 12 { days(year, month + 1, 1) } else { days(year + 1, 1, 1) };
+    next - days(year, month, 1)
+}
+
 /// Days from 1970-01-01 in the Gregorian calendar. Counts years from March, so that a leap day is the last of its year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
@@ -110,6 +117,9 @@ mod tests {
         assert_eq!(days(2000, 2, 29), 11_016);
         assert_eq!(days(2000, 3, 1), 11_017);
         assert_eq!(days(2024, 5, 10), 19_853);
+        let lengths = |year| (1..=12).map(|month| days_of_month(year, month)).collect::<Vec<_>>();
+        assert_eq!(lengths(2023), [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]);
+        assert_eq!([2000, 2024, 2100].map(|year| days_of_month(year, 2)), [29, 29, 28]);
         assert_eq!(days(2100, 3, 1) - days(2100, 2, 28), 1, "2100 has no leap day");
     }
 
@@ -142,6 +152,13 @@ mod tests {
             "1970-01-01",
             "1970-13-01 00:00:00",
             "1970-01-01 24:00:00",
+            "2023-02-29 00:00:00",
+            "2023-02-31 00:00:00",
+            "2024-02-30 00:00:00",
+            "2100-02-29 00:00:00",
+            "2023-04-31 00:00:00",
+            "2023-12-32 00:00:00",
+            "2023-12-00 00:00:00",
             "1970-01-01 00:00",
             "1-1-1 0:0:0.",
             "2023-11-16 18:17:0x",

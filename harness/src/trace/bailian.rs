@@ -18,7 +18,7 @@ pub fn read(lines: Lines, rows: &mut Rows) -> Result<(), TraceError> {
     let mut sessions: HashMap<u64, u32> = HashMap::new();
     jsonl::objects(lines, |line| {
         let chat = line.field("chat_id")?.whole(u64::MAX)?;
-        let parent = line.optional("parent_chat_id").map_or(Ok(None), |parent| parent_of(&parent))?;
+        let parent = line.optional("parent_chat_id")?.map_or(Ok(None), |parent| parent_of(&parent))?;
         // A parent that was cut away makes a session of its own: its children are one conversation all the same.
         let root = parent.map(|parent| *sessions.entry(parent).or_insert_with(|| rows.new_session()));
         let session = match root {

@@ -18,7 +18,7 @@ pub fn read(lines: Lines, rows: &mut Rows) -> Result<(), TraceError> {
         let arrival_us = row.field("Timestamp")?.time_us(Unit::Seconds)?;
         let (prompt, output) = (row.field("Request tokens")?.tokens()?, row.field("Response tokens")?.tokens()?);
         // Calls of the API belong to no session.
-        let session = row.optional("Session ID").filter(|session| !session.text.is_empty());
+        let session = row.optional("Session ID")?.filter(|session| !session.text.is_empty());
         let session = session.map(|session| match sessions.get(session.text) {
             Some(&session) => session,
             None => *sessions.entry(session.text.to_string()).or_insert_with(|| rows.new_session()),

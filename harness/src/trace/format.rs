@@ -84,7 +84,7 @@ impl Format {
     }
 
     fn of_csv(first: &str) -> Option<Format> {
-        let header = Header::of(first);
+        let header = Header::of(first)?;
         let has = |names: &[&str]| names.iter().all(|name| header.has(name));
         if has(&azure::COLUMNS) {
             Some(Format::Azure)

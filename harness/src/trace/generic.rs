@@ -47,11 +47,12 @@ pub fn read_jsonl(lines: Lines, rows: &mut Rows) -> Result<(), TraceError> {
 fn add<'a>(
     rows: &mut Rows,
     place: Place<'_>,
-    optional: impl Fn(&'static str) -> Option<Field<'a>>,
+    optional: impl Fn(&'static str) -> Result<Option<Field<'a>>, TraceError>,
     field: impl Fn(&'static str) -> Result<Field<'a>, TraceError>,
 ) -> Result<(), TraceError> {
-    let mut arrivals = ARRIVALS.iter().filter_map(|&(name, unit)| Some((optional(name)?, unit)));
-    let arrival_us = match (arrivals.next(), arrivals.next()) {
+    let mut arrivals =
+        ARRIVALS.iter().filter_map(|&(name, unit)| optional(name).map(|arrival| Some((arrival?, unit))).transpose());
+    let arrival_us = match (arrivals.next().transpose()?, arrivals.next().transpose()?) {
         (Some((arrival, unit)), None) => arrival.time_us(unit)?,
         (Some((arrival, _)), Some((other, _))) => {
             let want = format!("give one arrival: there is `{}` as well", other.name);
@@ -62,12 +63,12 @@ fn add<'a>(
     };
     let (prompt, output) = (field("prompt_tokens")?.tokens()?, field("output_tokens")?.tokens()?);
     // A column that is there for some rows only is empty in the others.
-    let given = |name| optional(name).filter(|field| !field.text.is_empty());
-    let tenant = given("tenant").map_or(Ok(0), |tenant| tenant.whole(u64::MAX))?;
-    if let Some(tokens) = given("block_size") {
+    let given = |name| Ok(optional(name)?.filter(|field| !field.text.is_empty()));
+    let tenant = given("tenant")?.map_or(Ok(0), |tenant| tenant.whole(u64::MAX))?;
+    if let Some(tokens) = given("block_size")? {
         rows.declare_id_tokens(&tokens)?;
     }
-    let ids = optional("ids").map_or(Ok(Vec::new()), |ids| ids.ids())?;
+    let ids = optional("ids")?.map_or(Ok(Vec::new()), |ids| ids.ids())?;
     rows.add(place, Row { tenant, ..Row::new(arrival_us, prompt, output) }, &ids);
     Ok(())
 }

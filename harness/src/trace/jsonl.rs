@@ -4,9 +4,11 @@
 use super::error::{Place, TraceError, excerpt};
 use super::field::Field;
 use super::lines::Lines;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt;
 
 /// Whether `"key"` stands in `text` in front of a colon.
 pub fn mentions_key(text: &str, key: &str) -> bool {
@@ -14,7 +16,30 @@ pub fn mentions_key(text: &str, key: &str) -> bool {
     text.match_indices(&quoted).any(|(at, _)| text[at + quoted.len()..].trim_start().starts_with(':'))
 }
 
-type Values<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
+/// The values of an object by their keys; `None` where a key is there twice.
+#[derive(Debug)]
+struct Values<'a>(HashMap<Cow<'a, str>, Option<&'a RawValue>>);
+
+impl<'de> Deserialize<'de> for Values<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Values<'de>, D::Error> {
+        deserializer.deserialize_map(Values(HashMap::new()))
+    }
+}
+
+impl<'de> Visitor<'de> for Values<'de> {
+    type Value = Values<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Values<'de>, A::Error> {
+        while let Some((key, value)) = map.next_entry()? {
+            self.0.entry(key).and_modify(|value| *value = None).or_insert(Some(value));
+        }
+        Ok(self)
+    }
+}
 
 /// One line.
 #[derive(Debug)]
@@ -43,15 +68,20 @@ impl<'a> Object<'a> {
         self.place
     }
 
-    /// The value under `name`, if there is one and it is not null.
-    pub fn optional(&self, name: &'static str) -> Option<Field<'a>> {
-        let text = self.values.get(name)?.get();
-        (text != "null").then_some(Field { place: self.place, name, text })
+    /// The value under `name`, if there is one and it is not null. Errors: there are several.
+    pub fn optional(&self, name: &'static str) -> Result<Option<Field<'a>>, TraceError> {
+        let Some(value) = self.values.0.get(name) else { return Ok(None) };
+        let Some(value) = value else {
+            let found = format!("there are several keys `{name}` in the object");
+            return Err(TraceError::new(self.place, found, "keep one of them"));
+        };
+        let text = value.get();
+        Ok((text != "null").then_some(Field { place: self.place, name, text }))
     }
 
-    /// The value under `name`.
+    /// The value under `name`. Errors: there is none, or there are several.
     pub fn field(&self, name: &'static str) -> Result<Field<'a>, TraceError> {
-        self.optional(name)
+        self.optional(name)?
             .ok_or_else(|| TraceError::new(self.place, format!("there is no `{name}`"), "give it in every line"))
     }
 }
@@ -85,6 +115,7 @@ mod tests {
     #[test]
     fn a_line_may_have_more_than_is_asked_for() {
         assert_eq!(only("{\"x\": [1, {}], \"n\": 3}\n\n{\"n\":4}"), Ok(7));
+        assert_eq!(only("{\"x\": 1, \"n\": 3, \"x\": 2}"), Ok(3), "and it may have that twice");
     }
 
     #[test]
@@ -95,6 +126,8 @@ mod tests {
             ("{\"m\": 1}", "t.jsonl, line 1: there is no `n`; give it in every line"),
             ("{\"n\": null}", "t.jsonl, line 1: there is no `n`; "),
             ("{\"n\": -4}", "t.jsonl, line 1: field `n`: found `-4`; give a whole number from 0 to 10"),
+            ("{\"n\": 4, \"n\": 4}", "t.jsonl, line 1: there are several keys `n` in the object; keep one of them"),
+            ("{\"n\": 4, \"\\u006e\": null}", "t.jsonl, line 1: there are several keys `n` in"),
             ("{\"n\": \"4\"}", "t.jsonl, line 1: field `n`: found `\"4\"`; "),
         ];
         for (text, start) in cases {

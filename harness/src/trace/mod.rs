@@ -22,6 +22,7 @@ mod format;
 mod generic;
 mod jsonl;
 mod lengths;
+mod line_index;
 mod lines;
 mod load;
 mod mooncake;

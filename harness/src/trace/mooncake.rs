@@ -27,9 +27,9 @@ pub fn row(line: &Object<'_>, unit: Unit, rows: &mut Rows) -> Result<(Row, Vec<u
     let arrival_us = line.field("timestamp")?.time_us(unit)?;
     let prompt = line.field("input_length")?.tokens()?;
     let output = line.field("output_length")?.tokens()?;
-    if let Some(tokens) = line.optional("block_size") {
+    if let Some(tokens) = line.optional("block_size")? {
         rows.declare_id_tokens(&tokens)?;
     }
-    let ids = line.optional("hash_ids").map_or(Ok(Vec::new()), |ids| ids.ids())?;
+    let ids = line.optional("hash_ids")?.map_or(Ok(Vec::new()), |ids| ids.ids())?;
     Ok((Row::new(arrival_us, prompt, output), ids))
 }

@@ -20,6 +20,9 @@ const STANDARD_INPUT: &str = "-";
 const HEAD_BYTES: usize = 1 << 16;
 /// Longest line: 256 MiB, beyond any session or list of tokens. A file without line ends must not fill the memory.
 pub(super) const LINE_BYTES_MAX: u64 = 1 << 28;
+/// Longest text of a file of sessions, which is in memory as a whole, and ten times over when its values are small: 64 MiB.
+/// Published sessions have up to 600 KB.
+const TEXT_BYTES_MAX: u64 = 1 << 26;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const MAGIC_BYTES: u64 = 6;
 
@@ -125,12 +128,22 @@ impl Source {
         Ok(())
     }
 
-    /// All of it. A session is one document, so that there is no reading it by lines.
+    /// All of it. A session is one document, so that there is no reading it by lines. Errors: it cannot be read or unpacked,
+    /// is no UTF-8, or is longer than 64 MiB when it is unpacked.
     pub fn text(self) -> Result<String, TraceError> {
+        self.text_up_to(TEXT_BYTES_MAX)
+    }
+
+    fn text_up_to(self, most: u64) -> Result<String, TraceError> {
         let mut bytes = self.head;
-        let mut rest = self.rest;
+        // One byte more than is allowed, to see that there is more.
+        let mut rest = self.rest.take((most + 1).saturating_sub(bytes.len() as u64));
         if let Err(error) = rest.read_to_end(&mut bytes) {
             return Err(unreadable(&self.name, self.gzip, &bytes, &error));
+        }
+        if bytes.len() as u64 > most {
+            let found = format!("the text of these sessions is longer than {most} bytes");
+            return Err(TraceError::new(self.name, found, "give each session a file of its own"));
         }
         match String::from_utf8(bytes) {
             Ok(text) => Ok(text.strip_prefix('\u{feff}').map(str::to_string).unwrap_or(text)),
@@ -195,4 +208,21 @@ pub(super) fn broken(place: Place<'_>, gzip: bool, bytes: u64, error: &io::Error
 /// What is wrong with a line that is no text.
 pub(super) fn not_utf8(place: Place<'_>) -> TraceError {
     TraceError::new(place, "found bytes that are not UTF-8", "give a text file")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_has_a_longest_length() {
+        let long = "x".repeat(3 * HEAD_BYTES);
+        for length in [10, HEAD_BYTES + 1, 3 * HEAD_BYTES] {
+            let source = || Source::of_text("t.json", &long[..length]).expect("a text");
+            assert_eq!(source().text_up_to(length as u64).expect("as long as may be").len(), length);
+            let message = source().text_up_to(length as u64 - 1).expect_err("longer").to_string();
+            let want = format!("t.json: the text of these sessions is longer than {} bytes; give each", length - 1);
+            assert!(message.starts_with(&want), "{message}");
+        }
+    }
 }

@@ -19,9 +19,10 @@ pub const ID_TOKENS: u32 = 1;
 pub fn read(lines: Lines, rows: &mut Rows) -> Result<(), TraceError> {
     jsonl::objects(lines, |line| {
         let arrival_us = line.field("arrival_time_ns")?.time_us(Unit::Nanoseconds)?;
-        let ids = line.optional("input_tok_ids").map(|list| list.ids().map(|ids| (list, ids))).transpose()?;
+        let ids = line.optional("input_tok_ids")?.map(|list| list.ids().map(|ids| (list, ids))).transpose()?;
         let prompt = length(line, "input_toks", ids.as_ref().map(|(list, ids)| (list, ids.len())))?;
-        let listed = line.optional("output_tok_ids").map(|list| list.ids().map(|ids| (list, ids.len()))).transpose()?;
+        let listed =
+            line.optional("output_tok_ids")?.map(|list| list.ids().map(|ids| (list, ids.len()))).transpose()?;
         let output = length(line, "output_toks", listed.as_ref().map(|(list, count)| (list, *count)))?;
         rows.add(line.place(), Row::new(arrival_us, prompt, output), ids.as_ref().map_or(&[], |(_, ids)| ids));
         Ok(())
@@ -33,7 +34,7 @@ fn length(line: &Object<'_>, name: &'static str, list: Option<(&Field<'_>, usize
     let Some((list, count)) = list else { return line.field(name)?.tokens() };
     let count = u32::try_from(count).ok().filter(|&count| u64::from(count) <= TOKENS_MAX);
     let count = count.ok_or_else(|| list.refuse(&format!("give at most {TOKENS_MAX} ids")))?;
-    let Some(length) = line.optional(name) else { return Ok(count) };
+    let Some(length) = line.optional(name)? else { return Ok(count) };
     let length_tokens = length.tokens()?;
     if length_tokens != count {
         let found = format!("field `{name}`: found `{length_tokens}`, but `{}` has {count} ids", list.name);

@@ -6,6 +6,7 @@
 use super::error::{Place, TraceError};
 use super::field::Field;
 use super::jsonl;
+use super::line_index::LineIndex;
 use super::rows::{Row, Rows};
 use super::source::Source;
 use serde::Deserialize;
@@ -48,10 +49,10 @@ struct Entry<'a> {
     requests: Option<Vec<Entry<'a>>>,
 }
 
-/// A session's text, and what its place makes of its requests.
+/// Where a session stands, and what its place makes of its requests.
 struct Reader<'a> {
     file: &'a str,
-    text: &'a str,
+    lines: &'a LineIndex<'a>,
     number: u64,
     session: u32,
     id_tokens: u32,
@@ -62,6 +63,7 @@ struct Reader<'a> {
 pub fn read(source: Source, mut number: u64, id_tokens: Option<u32>, rows: &mut Rows) -> Result<u64, TraceError> {
     let file = source.name().to_string();
     let text = source.text()?;
+    let lines = LineIndex::new(&text);
     for session in serde_json::Deserializer::from_str(&text).into_iter::<Session<'_>>() {
         let session = session.map_err(|error| {
             let found =
@@ -72,7 +74,7 @@ pub fn read(source: Source, mut number: u64, id_tokens: Option<u32>, rows: &mut 
         if number >= SESSIONS {
             return Err(TraceError::new(&file, "there are more than 2^31 sessions", "give fewer"));
         }
-        let mut reader = Reader { file: &file, text: &text, number, session: rows.new_session(), id_tokens: 1 };
+        let mut reader = Reader { file: &file, lines: &lines, number, session: rows.new_session(), id_tokens: 1 };
         reader.id_tokens = reader.size_of_ids(&session, id_tokens, rows)?;
         reader.entries(&session.requests, 0, rows)?;
         number += 1;
@@ -143,13 +145,7 @@ impl<'a> Reader<'a> {
                 "give `t`, `in` and `out` in each",
             ));
         };
-        Ok(Field { place: Place { file: self.file, line: self.line_of(raw.get()) }, name, text: raw.get() })
-    }
-
-    /// The line on which a part of the text begins.
-    fn line_of(&self, part: &str) -> usize {
-        let offset = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
-        1 + self.text.as_bytes().iter().take(offset).filter(|&&byte| byte == b'\n').count()
+        Ok(Field { place: Place { file: self.file, line: self.lines.line_of(raw.get()) }, name, text: raw.get() })
     }
 }
 
