@@ -70,12 +70,34 @@ pub fn kv_heads(keys: &Keys<'_>) -> Result<u64, ConfigError> {
     if let Some(config) = keys.inner("attn_config")?
         && let Some(heads) = config.size_if_there(&["kv_n_heads"])?
     {
-        return Ok(heads);
+        return divides_as(keys, "attn_config.kv_n_heads", heads, &QUERY_HEADS);
     }
     match keys.size_if_there(&KV_HEADS)? {
-        Some(heads) => Ok(heads),
+        Some(heads) => divides(keys, &KV_HEADS, heads),
         None => query_heads(keys),
     }
+}
+
+/// `heads`, that were found under the first of `wanted` that is there, if they divide the query heads.
+fn divides(keys: &Keys<'_>, wanted: &[&str], heads: u64) -> Result<u64, ConfigError> {
+    let name = keys.find(wanted).map_or("", |(name, _)| name);
+    divides_as(keys, name, heads, &QUERY_HEADS)
+}
+
+/// `heads`, that were found under `name`, if they divide the query heads under `queries`: each KV head is read by equally
+/// many of these. Where each layer has its own number of query heads, or none is given, nothing is known about them.
+fn divides_as(keys: &Keys<'_>, name: &str, heads: u64, queries: &[&str]) -> Result<u64, ConfigError> {
+    let Some((query_name, value)) = keys.find(queries) else { return Ok(heads) };
+    if keys.has(&["num_attention_heads_per_layer"]) || value.is_array() {
+        return Ok(heads);
+    }
+    let query_heads = keys.number_of(query_name, value, 1)?;
+    if query_heads.is_multiple_of(heads) {
+        return Ok(heads);
+    }
+    let found = format!("key `{query_name}` is {query_heads}, which is no multiple of key `{name}`, {heads}");
+    let mend = format!("check both, or give --set {query_name}=N or --set {name}=N");
+    Err(ConfigError::new(keys.file, found, mend))
 }
 
 /// Whether the config says how many KV heads there are, or keeps none.
@@ -87,12 +109,19 @@ pub fn names_kv_heads(keys: &Keys<'_>) -> bool {
 /// KV heads of each layer, where layers differ: a list, or blocks whose attention groups differ. 0 for a block without.
 pub fn kv_heads_by_layer(keys: &Keys<'_>) -> Result<Option<Vec<u64>>, ConfigError> {
     if let Some((name, list)) = keys.list(&["num_key_value_heads_per_layer"])? {
-        return list.iter().map(|heads| keys.number_of(&name, heads, 0)).collect::<Result<_, _>>().map(Some);
+        let heads = |value: &serde_json::Value| match keys.number_of(&name, value, 0)? {
+            0 => Ok(0),
+            heads => divides_as(keys, &name, heads, &QUERY_HEADS),
+        };
+        return list.iter().map(heads).collect::<Result<_, _>>().map(Some);
     }
     let Some((name, blocks)) = keys.list(&["block_configs"])? else { return Ok(None) };
     let group = |block: &serde_json::Value| match block.pointer("/attention/n_heads_in_group") {
         None | Some(serde_json::Value::Null) => Ok(0),
-        Some(group) => Ok(query_heads(keys)? / keys.number_of(&name, group, 1)?),
+        Some(group) => {
+            let group = keys.number_of(&name, group, 1)?;
+            Ok(query_heads(keys)? / divides_as(keys, "block_configs.attention.n_heads_in_group", group, &QUERY_HEADS)?)
+        }
     };
     blocks.iter().map(group).collect::<Result<_, _>>().map(Some)
 }
@@ -111,7 +140,7 @@ pub fn full(keys: &Keys<'_>) -> Result<Stored, ConfigError> {
         return Ok(latent);
     }
     let kv_heads = match keys.size_if_there(&["num_global_key_value_heads"])? {
-        Some(heads) => heads,
+        Some(heads) => divides(keys, &["num_global_key_value_heads"], heads)?,
         None => kv_heads(keys)?,
     };
     let key_dim = match keys.size_if_there(&["global_head_dim"])? {
@@ -128,7 +157,12 @@ pub fn windowed(keys: &Keys<'_>) -> Result<Stored, ConfigError> {
         return Ok(latent);
     }
     let kv_heads = match keys.size_if_there(&["swa_num_key_value_heads"])? {
-        Some(heads) => heads,
+        // Layers with windows may have query heads of their own as well.
+        Some(heads) => {
+            let own = ["swa_num_attention_heads"];
+            let queries = if keys.has(&own) { &own[..] } else { &QUERY_HEADS[..] };
+            divides_as(keys, "swa_num_key_value_heads", heads, queries)?
+        }
         None => kv_heads(keys)?,
     };
     let key_dim = match keys.size_if_there(&["swa_head_dim"])? {

@@ -49,6 +49,11 @@ fn count(number: usize) -> String {
     grouped(number as u64)
 }
 
+/// A number of things that are called `one` when there is one of them.
+fn of(number: usize, one: &str) -> String {
+    format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 fn rows(out: &mut String, name: &str, census: &Census, width: usize) {
     let files = if census.files == 1 { String::new() } else { format!(", {} files", count(census.files)) };
     let packed = match census.gzip_files {
@@ -57,7 +62,7 @@ fn rows(out: &mut String, name: &str, census: &Census, width: usize) {
         some => format!(", {} of them gzip", count(some)),
     };
     say(out, width, &format!("{name}: {} (by {}){files}{packed}", census.format, census.recognised_by));
-    say(out, width, &format!("{} rows, {} requests", count(census.rows), count(census.requests)));
+    say(out, width, &format!("{}, {}", of(census.rows, "row"), of(census.requests, "request")));
     for dropped in &census.dropped {
         say(
             out,
@@ -70,13 +75,14 @@ fn rows(out: &mut String, name: &str, census: &Census, width: usize) {
     }
     let owner = &census.ownership;
     if owner.tenants > 1 {
-        let most = count(owner.tenant_requests_max);
-        say(out, width, &format!("{} tenants, at most {most} requests of one", count(owner.tenants)));
+        let most = of(owner.tenant_requests_max, "request");
+        say(out, width, &format!("{}, at most {most} of one", of(owner.tenants, "tenant")));
     }
     if owner.sessions > 0 {
-        let (sessions, requests) = (count(owner.sessions), count(owner.session_requests));
+        let have = if owner.sessions == 1 { "has" } else { "have" };
+        let (sessions, requests) = (of(owner.sessions, "session"), of(owner.session_requests, "request"));
         let most = count(owner.session_requests_max);
-        say(out, width, &format!("{sessions} sessions have {requests} requests, at most {most} in one"));
+        say(out, width, &format!("{sessions} {have} {requests}, at most {most} in one"));
     }
 }
 

@@ -44,7 +44,8 @@ mod tests {
 
     #[test]
     fn lines_are_those_that_counting_from_the_start_gives() {
-        let text: String = (0..3 * PART_BYTES + 7).map(|at| if at % 7 == 3 || at % 4096 > 4090 { '\n' } else { 'x' }).collect();
+        let text: String =
+            (0..3 * PART_BYTES + 7).map(|at| if at % 7 == 3 || at % 4096 > 4090 { '\n' } else { 'x' }).collect();
         let index = LineIndex::new(&text);
         let mut line = 1;
         for (at, byte) in text.bytes().enumerate() {

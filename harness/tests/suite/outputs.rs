@@ -86,6 +86,17 @@ fn an_input_is_overwritten_by_none_of_its_names() {
     }
 }
 
+/// A device without an end is given up; a pipe is read.
+#[test]
+fn a_config_is_read_up_to_a_length() {
+    let folder = Folder::new();
+    let (code, message) = folder.run("plan --model /dev/zero --gpu-memory 1GiB");
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains("/dev/zero: is longer than 67108864 bytes; give a model's config.json"), "{message}");
+    let (code, message) = folder.run("plan --model /dev/stdin --gpu-memory 1GiB");
+    assert_eq!((code, message.contains("no JSON")), (Some(2), true), "what comes from there is read: {message}");
+}
+
 #[test]
 fn two_outputs_are_two_files() {
     let folder = Folder::new();

@@ -117,7 +117,7 @@ fn a_picture_is_drawn_beside_the_tables_or_in_their_place() {
 fn the_smallest_trace_has_figures_and_a_picture() {
     let trace = Scratch::new(b"arrival_us,prompt_tokens,output_tokens\n7,1,1\n");
     let table = shown(&[trace.path()]);
-    has(&table, &["1 rows, 1 requests", "all at once", "No ids: nothing is known about equal prefixes."]);
+    has(&table, &["1 row, 1 request\n", "all at once", "No ids: nothing is known about equal prefixes."]);
     let picture = shown(&[trace.path(), "--svg", "-"]);
     assert!(!picture.contains("NaN") && !picture.contains("inf"), "{picture}");
 }
@@ -184,6 +184,29 @@ fn flags_that_cannot_be_right_are_refused_before_anything_is_done() {
         has(&refusal(&[&[path][..], arguments].concat()), words);
     }
     assert_eq!(std::fs::read_to_string(path).expect("it is still there"), EXAMPLE);
+}
+
+#[test]
+fn one_of_a_thing_is_called_so() {
+    let trace = Scratch::new(b"arrival_us,prompt_tokens,output_tokens\n1,20,3\n");
+    has(&shown(&[trace.path()]), &["\n1 row, 1 request\n"]);
+    let session = Scratch::new(br#"{"requests": [{"t": 0, "in": 8, "out": 1, "hash_ids": [1]}]}"#);
+    has(&shown(&[session.path()]), &["1 row, 1 request\n", "1 session has 1 request, at most 1 in one"]);
+}
+
+#[test]
+fn a_stray_quote_costs_no_row() {
+    let text = "arrival_us,prompt_tokens,output_tokens,note\n1,20,3,5\" screen\n2,30,4,6\" screen\n3,40,5,ok\n";
+    has(&shown(&[Scratch::new(text.as_bytes()).path()]), &["3 rows, 3 requests"]);
+}
+
+/// A line of a hundred bytes that names 134 million blocks by one id takes no room for them.
+#[test]
+fn an_id_may_cover_a_whole_prompt() {
+    let line = "{\"timestamp\": 0, \"input_length\": 2147483647, \"output_length\": 1, \"hash_ids\": [1], \
+                \"block_size\": 2147483647}\n";
+    let trace = Scratch::new(line.repeat(2).as_bytes());
+    has(&shown(&[trace.path()]), &["268,435,454", "134,217,727"]);
 }
 
 #[test]
