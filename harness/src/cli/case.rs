@@ -3,6 +3,7 @@
 use super::values::{ExceedName, GroupRule, PolicyName, PromisedOutput, Sharing};
 use super::values::{count_u32, count_u64, count_usize, pool, whole_u32};
 use super::{Stop, input};
+use crate::planning::usual_safety;
 use crate::replay::{self, Policy, PoolSize, Ranked, Settings};
 use crate::trace::{Format, Loading, Normalise, TimeScale, Trace};
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
@@ -49,11 +50,12 @@ pub(super) struct CaseArgs {
     #[arg(long, value_parser = count_usize, value_name = "N")]
     pub(super) first: Option<NonZeroUsize>,
 
-    /// Whether requests share blocks of equal prefixes (only `off` is there yet)
+    /// Whether requests share blocks of equal prefixes. Only `off` is there yet: no figure depends on this flag
     #[arg(long, value_enum, default_value = "off")]
     pub(super) sharing: Sharing,
 
-    /// Trust groups, inside which blocks are shared: `one`, `solo`, `tenant`, `idx:K` or `seg1:K`
+    /// Trust groups, inside which blocks would be shared: `one`, `solo`, `tenant`, `idx:K` or `seg1:K`. It is checked, and
+    /// has no effect while nothing is shared
     #[arg(long, value_name = "RULE", default_value = "one")]
     pub(super) group: GroupRule,
 
@@ -110,7 +112,7 @@ impl CaseArgs {
     /// The settings of each case, in the order in which the policies are named.
     pub(super) fn cases(&self, policies: &[PolicyName], trace: &Trace, outputs: &Ranked) -> Vec<Settings> {
         let safety = self.safety.unwrap_or(match self.pool {
-            PoolSize::Blocks(blocks) => blocks / 64,
+            PoolSize::Blocks(blocks) => usual_safety(blocks),
             PoolSize::Unlimited => 0,
         });
         let of_policy = |policy| Settings {

@@ -48,7 +48,7 @@ enum Lab {
 
 /// How many of n requests exceed a forecast that each exceeds with probability p: the exact binomial distribution.
 #[derive(clap::Args, Debug)]
-#[command(after_long_help = "Example: kvledger lab forecast --requests 20 --probability 0.05 --count 2")]
+#[command(after_long_help = "Example: kvledger lab forecast --requests 20 --probability 0.05 --count 2\n\nExit codes: 0 done; 2 the flags cannot be used.")]
 struct ForecastArgs {
     /// n, requests, at most 1048576
     #[arg(long, short = 'n', value_parser = whole_u32, value_name = "N", default_value = "20")]
@@ -90,11 +90,13 @@ A script has one operation a line; # begins a comment. Names are yours. A refusa
   reclaim BLOCKS
   expect KEY=VALUE...                    A, R, S, used, headroom, free, retiring, sequences; answer=WOULD_BLOCK
 
-Example: kvledger lab ledger --print > my.script && kvledger lab ledger my.script";
+Example: kvledger lab ledger --print > my.script && kvledger lab ledger my.script
+
+Exit codes: 0 done; 1 an expectation does not hold; 2 the flags or the script cannot be used.";
 
 /// Requests with a common beginning: the blocks they hold by trust group, and which of them fit.
 #[derive(clap::Args, Debug)]
-#[command(after_long_help = "Example: kvledger lab prefix --requests 8 --groups 8 --pool 256")]
+#[command(after_long_help = "Example: kvledger lab prefix --requests 8 --groups 8 --pool 256\n\nExit codes: 0 done; 2 the flags cannot be used.")]
 struct PrefixArgs {
     /// Requests, in order of arrival
     #[arg(long, value_parser = whole_u32, value_name = "N", default_value = "8")]
@@ -143,7 +145,7 @@ struct PrefixArgs {
 
 /// One region of the longest length for each sequence, beside blocks for the tokens that are there.
 #[derive(clap::Args, Debug)]
-#[command(after_long_help = "Example: kvledger lab contiguous --max 100 --lengths 20,35,10 --pool 400")]
+#[command(after_long_help = "Example: kvledger lab contiguous --max 100 --lengths 20,35,10 --pool-slots 400\n\nExit codes: 0 done; 2 the flags cannot be used.")]
 struct ContiguousArgs {
     /// Tokens of each sequence so far, separated by commas
     #[arg(long, value_parser = whole_u32, value_delimiter = ',', value_name = "TOKENS", default_value = "20,35,10")]
@@ -155,7 +157,7 @@ struct ContiguousArgs {
 
     /// Token slots of the pool
     #[arg(long, value_parser = whole_u32, value_name = "SLOTS", default_value = "400")]
-    pool: u32,
+    pool_slots: u32,
 
     /// B, tokens in a block
     #[arg(long, value_parser = count_u32, value_name = "B", default_value = "16")]
@@ -173,6 +175,9 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         _ => &[],
     };
     if let Some(file) = &args.json {
+        if matches!(args.lab, Lab::Ledger(LedgerArgs { print: true, .. })) {
+            return Err(Stop::Usage("--json: --print shows a script, which has no figures; leave one out".to_string()));
+        }
         output::can_be_written("--json", file, inputs)?;
     }
     match &args.lab {
@@ -260,7 +265,7 @@ fn prefix(args: &Args, lab: &PrefixArgs) -> Result<(), Stop> {
 
 fn contiguous(args: &Args, lab: &ContiguousArgs) -> Result<(), Stop> {
     let (max, block_tokens) = (lab.max.get(), lab.block_tokens.get());
-    let figures = Contiguous::new(&lab.lengths, max, u64::from(lab.pool), block_tokens, lab.more);
+    let figures = Contiguous::new(&lab.lengths, max, u64::from(lab.pool_slots), block_tokens, lab.more);
     let figures = figures.map_err(|refusal| {
         let longest = lab.lengths.iter().max().copied().unwrap_or(0);
         if longest > max {

@@ -2,7 +2,7 @@
 
 use super::case::{CaseArgs, check_possible};
 use super::output::{are_different, can_be_written, write_json, write_out};
-use super::values::{PolicyName, count_u32};
+use super::values::{PolicyName, count_u32, one_policy};
 use super::{Stop, formats, progress};
 use crate::recording;
 use crate::replay::{Failure, Prepared, Ranked, Replayed};
@@ -32,7 +32,7 @@ pub struct Args {
     ring_kib: Option<NonZeroU32>,
 
     /// The admission policy
-    #[arg(long, value_enum, default_value = "full")]
+    #[arg(long, value_parser = one_policy(), default_value = "full")]
     policy: PolicyName,
 
     #[command(flatten)]
@@ -67,9 +67,6 @@ struct Document {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
-    if args.policy == PolicyName::All {
-        return Err(Stop::Usage("--policy all: a record is of one policy; give one of them".to_string()));
-    }
     args.case.check(&[args.policy])?;
     can_be_written("--out", &args.out, &args.case.paths)?;
     if let Some(json) = &args.json {

@@ -41,6 +41,13 @@ pub struct Args {
 
 /// What stands below the flags.
 const HELP: &str = concat!(
+    "\
+Examples:
+  kvledger replay                                    the sample, four policies side by side
+  kvledger replay trace.jsonl --pool 24576 --safety 384 --json figures.json
+  kvledger replay trace.csv --policy incremental --time-scale 1/4 --audit
+
+",
     formats!(),
     "\n\nExit codes: 0 done; 1 an invariant did not hold; 2 the flags or the trace cannot be used."
 );

@@ -31,7 +31,7 @@ pub struct Args {
     ids_block_tokens: Option<NonZeroU32>,
 
     /// B, tokens in a block
-    #[arg(long, alias = "block", value_parser = count_u32, value_name = "B", default_value = "16")]
+    #[arg(long, value_parser = count_u32, value_name = "B", default_value = "16")]
     block_tokens: NonZeroU32,
 
     /// M, the region that a request would have without blocks; 0 for none [default: the next power of two from the longest

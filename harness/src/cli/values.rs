@@ -4,6 +4,7 @@ pub use crate::prefix::GroupRule;
 use crate::replay::{Exceed, PoolSize};
 use crate::trace::TOKENS_MAX;
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::str::FromStr;
 
@@ -20,6 +21,13 @@ pub enum PolicyName {
     Percentile,
     /// All four
     All,
+}
+
+/// `--policy` where only one can be meant.
+pub fn one_policy() -> impl TypedValueParser<Value = PolicyName> {
+    let each = PolicyName::value_variants().iter().filter(|policy| **policy != PolicyName::All);
+    let names: Vec<_> = each.filter_map(PolicyName::to_possible_value).collect();
+    PossibleValuesParser::new(names).try_map(|name| PolicyName::from_str(&name, false))
 }
 
 /// `--exceed`.

@@ -1,23 +1,25 @@
 //! `kvledger verify`.
 
 use super::Stop;
-use super::output::{can_be_written, write_out};
+use super::output::{are_different, can_be_written, write_json, write_out};
 use super::values::whole_u64;
 use crate::recording;
 use crate::report::grouped;
-use crate::verify::{self, Failure, Settings, Shortened, answers};
-use clap::Parser;
+use crate::verify::{self, Failure, Settings, Shortened, Verified, answers, counted};
 use indicatif::{ProgressBar, ProgressStyle};
 use kvledger_core::PoolConfig;
 use kvledger_core::model::{Comparison, Difference, Operation, Tally};
+use serde::Serialize;
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::thread;
 
 /// Random operations against the pool and against its obvious model; every observer is compared after each.
 ///
-/// Exit code 1: they differ. The fewest operations that still show it are printed, and how to repeat it.
-#[derive(Parser, Debug)]
+/// Where they differ, the fewest operations that still show it are printed, and how to repeat it.
+#[derive(clap::Args, Debug)]
+#[command(after_long_help = HELP)]
 pub struct Args {
     /// Operations in all
     #[arg(long, value_name = "COUNT", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -27,13 +29,52 @@ pub struct Args {
     #[arg(long, value_name = "NUMBER", value_parser = whole_u64, default_value = "0")]
     seed: u64,
 
-    /// Threads; 0 takes as many as there are cores
-    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=1024))]
-    threads: u16,
+    /// Threads, at most 1024 [default: the number of cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
 
     /// Where the calls of a failure go, for `kvledger rerun` [default: kvledger-verify-SEED.kvl in the current folder]
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+
+    /// Write the result as JSON to FILE; `-` for standard output, in place of the text
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// What stands below the flags.
+const HELP: &str = "\
+Examples:
+  kvledger verify                                    ten million operations on all cores, a new seed
+  kvledger verify --operations 200000000 --threads 2 --json verified.json
+  kvledger verify --seed 1234 --operations 1000      the episode of this seed again
+
+Exit codes: 0 pool and model agree after each operation; 1 they differ, or nothing has been shown; 2 the flags cannot be
+used.";
+
+/// The result for programs.
+#[derive(Serialize)]
+struct Document<'a> {
+    seed: u64,
+    threads: usize,
+    /// Operations that were asked for.
+    operations: u64,
+    /// Whether pool and model agree after each of them.
+    agree: bool,
+    /// How often each operation got each answer; empty unless they agree.
+    answers: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
+    /// What failed.
+    failure: Option<String>,
+    /// The episode that does, if one does: its seed, its pool, and the fewest operations that still show it.
+    episode: Option<Episode<'a>>,
+}
+
+#[derive(Serialize)]
+struct Episode<'a> {
+    seed: u64,
+    pool: String,
+    operations: Vec<String>,
+    differs: &'a str,
 }
 
 /// Runs the command.
@@ -44,6 +85,15 @@ pub fn run(args: &Args) -> Result<(), Stop> {
         }
         can_be_written("--record", file, &[])?;
     }
+    if let Some(json) = &args.json {
+        can_be_written("--json", json, &[])?;
+        if let Some(record) = &args.record {
+            are_different(&[("--record", record), ("--json", json)])?;
+        }
+    }
+    if args.json.as_deref() == Some(Path::new("-")) {
+        return verify(args, Comparison::run, &mut |_| Ok(()));
+    }
     verify(args, Comparison::run, &mut write_out)
 }
 
@@ -52,10 +102,8 @@ fn verify<C>(args: &Args, compare: C, say: &mut dyn FnMut(&str) -> Result<(), St
 where
     C: Fn(&PoolConfig, &[Operation]) -> Result<Tally, Difference> + Sync,
 {
-    let threads = match args.threads {
-        0 => thread::available_parallelism().map_or(1, usize::from),
-        threads => usize::from(threads),
-    };
+    let cores = || thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.map_or_else(cores, usize::from);
     let seed = if args.seed == 0 { seed_from_clock() } else { args.seed };
     // Before anything else, so that it is known whatever happens.
     say(&format!("verify: {} operations, seed {seed}, {threads} threads\n", grouped(args.operations)))?;
@@ -63,6 +111,9 @@ where
     let settings = Settings { operations: args.operations, seed, threads };
     let outcome = verify::run(settings, compare, |done| bar.set_position(done));
     bar.finish_and_clear();
+    if let Some(file) = &args.json {
+        write_json(file, &Document::new(&settings, &outcome))?;
+    }
     match outcome {
         Ok(verified) => say(&format!(
             "pool and model agree after each of {} operations; the answers were:\n{}",
@@ -73,6 +124,30 @@ where
             let Failure::Differs(short) = &failure else { return Err(Stop::Failed(failure.to_string())) };
             say(&short.listing())?;
             Err(Stop::Failed(format!("{failure}; {}", keep(args, short))))
+        }
+    }
+}
+
+impl Document<'_> {
+    fn new<'a>(settings: &Settings, outcome: &'a Result<Verified, Failure>) -> Document<'a> {
+        let Settings { operations, seed, threads } = *settings;
+        let episode = |short: &'a Shortened| Episode {
+            seed: short.seed,
+            pool: format!("{:?}", short.config),
+            operations: short.operations.iter().map(|operation| format!("{operation:?}")).collect(),
+            differs: &short.what,
+        };
+        Document {
+            seed,
+            threads,
+            operations,
+            agree: outcome.is_ok(),
+            answers: outcome.as_ref().map_or_else(|_| BTreeMap::new(), |verified| counted(&verified.tally)),
+            failure: outcome.as_ref().err().map(Failure::to_string),
+            episode: match outcome {
+                Err(Failure::Differs(short)) => Some(episode(short)),
+                _ => None,
+            },
         }
     }
 }
@@ -106,8 +181,17 @@ mod tests {
     use crate::verify::EPISODE;
     use kvledger_core::recorder::Dump;
 
-    /// Runs the command with `compare`; the result, what it said, and the words of its record.
-    fn verified<C>(operations: u64, compare: C) -> (Result<(), Stop>, String, Option<Vec<u64>>)
+    /// What came of the command.
+    struct Ran {
+        outcome: Result<(), Stop>,
+        said: String,
+        /// The words of its record.
+        record: Option<Vec<u64>>,
+        document: serde_json::Value,
+    }
+
+    /// Runs the command with `compare`.
+    fn verified<C>(operations: u64, compare: C) -> Ran
     where
         C: Fn(&PoolConfig, &[Operation]) -> Result<Tally, Difference> + Sync,
     {
@@ -117,18 +201,22 @@ mod tests {
             Ok(())
         };
         let file = std::env::temp_dir().join(format!("kvledger-verify-{}-{operations}.kvl", std::process::id()));
-        let args = Args { operations, seed: 11, threads: 2, record: Some(file.clone()) };
+        let json = file.with_extension("json");
+        let args =
+            Args { operations, seed: 11, threads: Some(2), record: Some(file.clone()), json: Some(json.clone()) };
         let outcome = verify(&args, compare, &mut say);
         let record = recording::read(&file).ok();
-        let _ = std::fs::remove_file(&file);
-        (outcome, said, record)
+        let document = std::fs::read(&json).expect("it is always written");
+        let document = serde_json::from_slice(&document).expect("JSON");
+        let _ = (std::fs::remove_file(&file), std::fs::remove_file(&json));
+        Ran { outcome, said, record, document }
     }
 
     /// A model that knows no way to cancel an open sequence.
     fn without_cancel(config: &PoolConfig, list: &[Operation]) -> Result<Tally, Difference> {
         for (index, &operation) in list.iter().enumerate() {
             if Comparison::run(config, &list[..=index])?.0.contains_key(&("cancel", 0)) {
-                let what = "cancel: pool Ok(()), model Err(Stale)".to_string();
+                let what = "cancel: pool Ok(Done), model Err(Stale)".to_string();
                 return Err(Difference { operation: Some((index, operation)), what });
             }
         }
@@ -137,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_wrong_model_fails_the_command_with_few_operations() {
-        let (outcome, said, record) = verified(3 * EPISODE, without_cancel);
+        let Ran { outcome, said, record, document } = verified(3 * EPISODE, without_cancel);
         let Err(stop) = outcome else { panic!("it must fail:\n{said}") };
         assert_eq!(stop.code(), 1);
         let message = stop.to_string();
@@ -145,6 +233,8 @@ mod tests {
         // All three episodes cancel something, whichever thread sees it first; the first is told.
         assert!(message.contains(&format!("--seed 11 --operations {EPISODE}")), "{message}");
         assert!(message.contains("kvledger rerun --model"), "{message}");
+        assert_eq!((&document["agree"], &document["episode"]["seed"]), (&false.into(), &11.into()), "{document}");
+        assert_eq!(document["episode"]["operations"].as_array().map(Vec::len), Some(2), "{document}");
         let mut record = record.expect("it was written");
         let dump = Dump::read(&mut record).expect("a dump");
         let calls: Vec<_> = dump.newest_first().map(|record| record.expect("whole").call.name()).collect();
@@ -159,16 +249,20 @@ mod tests {
 
     #[test]
     fn the_right_model_is_agreed_with_and_every_operation_counted() {
-        let (outcome, said, record) = verified(2 * EPISODE + 1, Comparison::run);
+        let Ran { outcome, said, record, document } = verified(2 * EPISODE + 1, Comparison::run);
         assert_eq!((outcome, record), (Ok(()), None), "nothing is left when all is well");
         assert!(said.contains("after each of 2,001 operations") && said.contains("\n  cancel "), "{said}");
+        assert_eq!((&document["agree"], &document["failure"]), (&true.into(), &serde_json::Value::Null));
+        let of_each = document["answers"].as_object().expect("an object").values();
+        let counts = of_each.flat_map(|answers| answers.as_object().expect("an object").values());
+        assert_eq!(counts.filter_map(serde_json::Value::as_u64).sum::<u64>(), 2 * EPISODE + 1, "{document}");
     }
 
     #[test]
     fn who_stops_reading_stops_the_command() {
         let closed = Stop::Usage("standard output: closed".to_string());
         let mut say = |_: &str| Err(closed.clone());
-        let args = Args { operations: 1, seed: 1, threads: 1, record: None };
+        let args = Args { operations: 1, seed: 1, threads: Some(1), record: None, json: None };
         assert_eq!(verify(&args, Comparison::run, &mut say), Err(closed.clone()));
     }
 }

@@ -20,7 +20,7 @@ pub struct Storage {
     pub block_tokens: u32,
     /// Ranks among which heads are divided.
     pub ranks: u32,
-    /// Steps in flight, d, and most tokens of a step: what a window holds beyond itself.
+    /// d, steps of a sequence that are in flight when the next is prepared: a window holds what they add as well.
     pub steps_in_flight: u32,
     /// The most tokens that a step adds to a sequence.
     pub step_tokens: u32,

@@ -3,6 +3,7 @@
 //! The policies and their names are those of the replay (`harness/RULES.md`, P2), for a first admission.
 
 use super::problem::Problem;
+use crate::replay::Ranked;
 use crate::trace::{TOKENS_MAX, Trace};
 use std::str::FromStr;
 
@@ -112,7 +113,7 @@ impl Load {
         let requests: Vec<Request> = requests.into_iter().filter(fits).collect();
         if requests.is_empty() {
             let context = context.unwrap_or(u32::MAX);
-            return Err(Problem::usage(format!("--context {context}: every request is longer; raise it")));
+            return Err(Problem::usage(format!("--max-context {context}: every request is longer; raise it")));
         }
         Ok(Load { too_long: all - requests.len(), requests })
     }
@@ -124,10 +125,7 @@ impl Load {
 
     /// The output that so many per cent of the requests do not exceed: the one at place ⌊(q · n + 99)/100⌋, from 1.
     pub fn output_percentile(&self, percent: u32) -> u32 {
-        let mut outputs: Vec<u32> = self.requests.iter().map(|request| request.output).collect();
-        outputs.sort_unstable();
-        let place = (percent as usize * outputs.len()).div_ceil(100);
-        outputs.get(place.saturating_sub(1)).copied().unwrap_or(0)
+        Ranked::new(self.requests.iter().map(|request| request.output).collect()).percentile(percent)
     }
 
     /// How many requests have more output than `tokens`.

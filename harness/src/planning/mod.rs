@@ -30,7 +30,7 @@ pub use fit::{Fit, Limit, fit};
 pub use needed::{Needed, needed};
 pub use page::{Page, render};
 pub use plan::{Plan, Question};
-pub use pool::{Pool, Pools};
+pub use pool::{Pool, Pools, usual_safety};
 pub use problem::Problem;
 pub use size::{Amount, Bytes, count};
 pub use weights::{Said, Weights};

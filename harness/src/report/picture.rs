@@ -17,6 +17,20 @@ const GRID: &str = "#dddddd";
 /// A step of a curve, in units of the picture.
 const STEP: f64 = 1.5;
 
+/// How a text is set.
+struct Style {
+    /// Which part of it stands at its place: `start`, `middle` or `end`.
+    anchor: &'static str,
+    /// A further attribute, and its value.
+    more: Option<(&'static str, &'static str)>,
+}
+
+const START: Style = Style { anchor: "start", more: None };
+const MIDDLE: Style = Style { anchor: "middle", more: None };
+const END: Style = Style { anchor: "end", more: None };
+const TITLE: Style = Style { more: Some(("font-size", "16")), ..START };
+const HEADING: Style = Style { more: Some(("font-weight", "bold")), ..START };
+
 /// The picture of the trace `name`. `prompts` and `outputs` are its lengths.
 pub fn picture(name: &str, census: &Census, prompts: &Ranked, outputs: &Ranked) -> String {
     let mut out = String::new();
@@ -26,7 +40,7 @@ pub fn picture(name: &str, census: &Census, prompts: &Ranked, outputs: &Ranked) 
          font-family=\"sans-serif\" font-size=\"12\" fill=\"{INK}\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>"
     );
     let title = format!("{name} ({}): {} requests", census.format, grouped(census.requests as u64));
-    text(&mut out, LEFT, 28.0, "start\" font-size=\"16", &shortened(&title, 80));
+    text(&mut out, LEFT, 28.0, &TITLE, &shortened(&title, 80));
     lengths(&mut out, census, prompts, outputs);
     arrivals(&mut out, census);
     out.push_str("</svg>\n");
@@ -56,7 +70,7 @@ fn lengths(out: &mut String, census: &Census, prompts: &Ranked, outputs: &Ranked
     let decades = |value: u64| (value.max(1) as f64).log10();
     let x = Scale { from: decades(least), to: decades(most).max(decades(least) + 0.5), begin: LEFT, end: RIGHT };
     let y = Scale { from: 0.0, to: 100.0, begin: 330.0, end: 112.0 };
-    text(out, LEFT, 54.0, "start\" font-weight=\"bold", "Lengths: share of requests with at most so many tokens");
+    text(out, LEFT, 54.0, &HEADING, "Lengths: share of requests with at most so many tokens");
     legend(out, 74.0, PROMPT, "prompts", &census.prompt);
     legend(out, 94.0, OUTPUT, "outputs", &census.output);
     for share in [0.0, 25.0, 50.0, 75.0, 100.0] {
@@ -65,7 +79,7 @@ fn lengths(out: &mut String, census: &Census, prompts: &Ranked, outputs: &Ranked
     for tokens in ticks_of_lengths(least, most) {
         up(out, x.at(decades(tokens)), y.begin, y.end, &grouped(tokens));
     }
-    text(out, (LEFT + RIGHT) / 2.0, y.begin + 34.0, "middle", "tokens");
+    text(out, (LEFT + RIGHT) / 2.0, y.begin + 34.0, &MIDDLE, "tokens");
     for (colour, lengths, spread) in [(PROMPT, prompts, &census.prompt), (OUTPUT, outputs, &census.output)] {
         curve(out, colour, lengths, &x, &y);
         for (percent, tokens) in [(50.0, spread.p50), (90.0, spread.p90), (95.0, spread.p95), (99.0, spread.p99)] {
@@ -84,7 +98,7 @@ fn legend(out: &mut String, y: f64, colour: &str, name: &str, spread: &Spread) {
     );
     let [p50, p90, p95, p99, p100] = [spread.p50, spread.p90, spread.p95, spread.p99, spread.p100].map(grouped);
     let figures = format!("{name}: p50 {p50}, p90 {p90}, p95 {p95}, p99 {p99} (dots), longest {p100}");
-    text(out, LEFT + 32.0, y, "start", &figures);
+    text(out, LEFT + 32.0, y, &START, &figures);
 }
 
 /// Powers of ten; 2 and 5 times them as well where these are few.
@@ -124,7 +138,7 @@ fn arrivals(out: &mut String, census: &Census) {
     let x = Scale { from: 0.0, to: (last.to + 1) as f64 / 1e6, begin: LEFT, end: RIGHT };
     let y = Scale { from: 0.0, to: top, begin: 560.0, end: 420.0 };
     let title = format!("Arrivals: requests in {} s each", shown_seconds(width_us as f64 / 1e6));
-    text(out, LEFT, 402.0, "start\" font-weight=\"bold", &title);
+    text(out, LEFT, 402.0, &HEADING, &title);
     let mut count = 0.0;
     while count <= top {
         across(out, y.at(count), &grouped(count as u64));
@@ -145,7 +159,7 @@ fn arrivals(out: &mut String, census: &Census) {
         up(out, x.at(second), y.begin, y.begin, &shown_seconds(second));
         second += step;
     }
-    text(out, (LEFT + RIGHT) / 2.0, y.begin + 34.0, "middle", "seconds since the first arrival");
+    text(out, (LEFT + RIGHT) / 2.0, y.begin + 34.0, &MIDDLE, "seconds since the first arrival");
 }
 
 /// 1, 2 or 5 times a power of ten, from `least` on.
@@ -166,20 +180,24 @@ fn shown_seconds(seconds: f64) -> String {
 /// A line of the grid with its value on the left.
 fn across(out: &mut String, y: f64, value: &str) {
     let _ = writeln!(out, "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{RIGHT}\" y2=\"{y:.1}\" stroke=\"{GRID}\"/>");
-    text(out, LEFT - 8.0, y + 4.0, "end", value);
+    text(out, LEFT - 8.0, y + 4.0, &END, value);
 }
 
 /// A line of the grid from `y` up to `top` with its value below.
 fn up(out: &mut String, x: f64, y: f64, top: f64, value: &str) {
     let _ =
         writeln!(out, "<line x1=\"{x:.1}\" y1=\"{:.1}\" x2=\"{x:.1}\" y2=\"{top:.1}\" stroke=\"{GRID}\"/>", y + 5.0);
-    text(out, x, y + 18.0, "middle", value);
+    text(out, x, y + 18.0, &MIDDLE, value);
 }
 
-/// `anchor` may carry further attributes, its last quote left out.
-fn text(out: &mut String, x: f64, y: f64, anchor: &str, content: &str) {
+fn text(out: &mut String, x: f64, y: f64, style: &Style, content: &str) {
     let content = content.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{content}</text>");
+    let anchor = style.anchor;
+    let _ = write!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"");
+    if let Some((name, value)) = style.more {
+        let _ = write!(out, " {name}=\"{value}\"");
+    }
+    let _ = writeln!(out, ">{content}</text>");
 }
 
 /// The end of a long path says more than its beginning. Control characters are not allowed in XML.
@@ -212,8 +230,11 @@ mod tests {
     #[test]
     fn names_cannot_break_the_picture() {
         let mut out = String::new();
-        text(&mut out, 0.0, 0.0, "start", "<a> & b");
-        assert!(out.contains(">&lt;a&gt; &amp; b<"), "{out}");
+        text(&mut out, 0.0, 0.0, &TITLE, "<a> & b");
+        assert_eq!(
+            out,
+            "<text x=\"0.0\" y=\"0.0\" text-anchor=\"start\" font-size=\"16\">&lt;a&gt; &amp; b</text>\n"
+        );
         assert_eq!(shortened("0123456789\n", 8), "...6789 ");
         assert_eq!(
             (shown_seconds(0.25), shown_seconds(1200.0), shown_seconds(2.0)),

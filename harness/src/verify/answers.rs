@@ -1,6 +1,7 @@
 //! What a run has exercised: each operation, and how often it got each answer.
 
 use kvledger_core::model::Tally;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The answers by number, as in the C ABI.
@@ -18,6 +19,19 @@ const ANSWERS: [&str; 11] = [
     "CORRUPT",
 ];
 
+/// Each operation, and how often it got each answer.
+pub fn counted(tally: &Tally) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
+    let mut all: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    for (&(name, code), count) in &tally.0 {
+        *all.entry(name).or_default().entry(word(code)).or_default() += count;
+    }
+    all
+}
+
+fn word(code: u32) -> &'static str {
+    ANSWERS.get(code as usize).copied().unwrap_or("?")
+}
+
 /// A line an operation: its answers, the most frequent first.
 pub fn answers(tally: &Tally) -> String {
     let mut text = String::new();
@@ -29,7 +43,7 @@ pub fn answers(tally: &Tally) -> String {
         answers.sort_unstable_by(|left, right| right.cmp(left));
         let _ = write!(text, "  {name:<18}");
         for (count, code) in answers {
-            let _ = write!(text, " {} {count}", ANSWERS.get(code as usize).copied().unwrap_or("?"));
+            let _ = write!(text, " {} {count}", word(code));
         }
         text.push('\n');
     }
@@ -44,5 +58,6 @@ mod tests {
     fn frequent_answers_come_first_and_unknown_ones_are_shown() {
         let tally = Tally([(("admit", 0), 3), (("admit", 1), 40), (("end", 99), 1)].into());
         assert_eq!(answers(&tally), "  admit              WOULD_BLOCK 40 OK 3\n  end                ? 1\n");
+        assert_eq!(counted(&tally)["admit"], BTreeMap::from([("WOULD_BLOCK", 40), ("OK", 3)]));
     }
 }

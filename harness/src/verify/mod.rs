@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-pub use answers::answers;
+pub use answers::{answers, counted};
 pub use failure::{Failure, Shortened};
 
 /// Operations of one episode, after which a new pool is made.

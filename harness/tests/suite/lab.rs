@@ -133,6 +133,7 @@ fn wrong_flags_and_scripts_are_named() {
         (&["contiguous", "--lengths", "0"], "--lengths"),
         (&["contiguous", "--lengths", "1,x"], "--lengths"),
         (&["contiguous", "--max", "0"], "--max"),
+        (&["ledger", "--print", "--json", "-"], "--json: --print"),
         (&["forecast", "--json", "/no/such/folder/x"], "--json"),
     ] {
         let (code, out, error) = lab("80", args);

@@ -114,7 +114,7 @@ fn the_null_block_takes_a_block_of_memory() {
 
 #[test]
 fn memory_for_so_many_requests_is_memory_in_which_they_fit() {
-    let load = ["--lengths", "100:20,3000:200,17:4000", "--percentile-tokens", "p50", "--context", "4096"];
+    let load = ["--lengths", "100:20,3000:200,17:4000", "--percentile-tokens", "p50", "--max-context", "4096"];
     let asked = figures(DECODER, &[&BARE[..], &load, &["--region", "outside=10%", "--requests", "10"]].concat());
     for needed in asked["needed"].as_array().expect("a list") {
         let memory = needed["device_bytes"].to_string();
@@ -166,7 +166,7 @@ fn windows_and_states_have_pools_of_their_own() {
     let gemma = r#"{"model_type": "gemma3_text", "num_hidden_layers": 6, "hidden_size": 64, "num_attention_heads": 4,
         "num_key_value_heads": 2, "head_dim": 16, "sliding_window": 64, "torch_dtype": "bfloat16"}"#;
     let arguments =
-        ["--gpu-memory", "64MiB", "--prompt", "1000", "--output", "24", "--step-tokens", "16", "--context", "0"];
+        ["--gpu-memory", "64MiB", "--prompt", "1000", "--output", "24", "--step-tokens", "16", "--max-context", "0"];
     let arguments = [&BARE[..], &arguments].concat();
     let split = figures(gemma, &arguments);
     // ⌈(63 + 2 · 16)/16⌉ + 1
@@ -199,7 +199,7 @@ fn scales_and_types_are_in_the_bytes() {
     assert_eq!(bytes(&["--kv-type", "fp8", "--kv-scales", "token-head:4"]).0, 65_536 + 32 * 8 * 2 * 4);
     assert_eq!(bytes(&["--kv-type", "int4", "--kv-scales", "group-32:2"]).0, 32_768 + 32 * 8 * 2 * 4 * 2);
     assert_eq!(bytes(&["--kv-type", "fp8", "--kv-scales", "block-head:4"]), (65_536, (1 << 20) + 32 * 8 * 2 * 4));
-    assert_eq!(bytes(&["--set", "num_key_value_heads=4", "--block", "32"]), (65_536, 2 << 20));
+    assert_eq!(bytes(&["--set", "num_key_value_heads=4", "--block-tokens", "32"]), (65_536, 2 << 20));
     assert_eq!(bytes(&["--tensor-parallel", "4"]), (32_768, 1 << 19));
 }
 
@@ -332,7 +332,7 @@ fn flags_that_cannot_be_right_are_refused_by_name() {
         (&["--requests", "0"], &["--requests", "from 1 to"]),
         (&[&memory[..], &["--percentile-tokens", "p95"]].concat(), &["--percentile-tokens: give lengths"]),
         (&[&memory[..], &lengths, &["--percentile-tokens", "p0"]].concat(), &["--percentile-tokens", "p100"]),
-        (&[&memory[..], &lengths, &["--context", "14"]].concat(), &["--context 14", "longer"]),
+        (&[&memory[..], &lengths, &["--max-context", "14"]].concat(), &["--max-context 14", "longer"]),
         (&[&memory[..], &lengths, &["--safety", "511"]].concat(), &["--safety 511", "511 blocks"]),
         (&[&memory[..], &lengths, &["--shared-prefix", "11"]].concat(), &["--shared-prefix 11", "10 tokens"]),
         (
@@ -398,7 +398,7 @@ fn no_question_is_too_large() {
         arguments.extend([
             "--lengths".into(),
             one_of(&lengths).into(),
-            "--context".into(),
+            "--max-context".into(),
             one_of(&["0", "4294967295"]).into(),
         ]);
         arguments.extend(["--region".into(), format!("weights={}", one_of(&["0", "0", "50%", "1.0"]))]);

@@ -9,7 +9,7 @@ use kvledger_harness::planning::{Cache, Load, Policy, Pools, Request, Storage, f
 /// With kinds that differ as well: what full-output reservation is said to need is enough, and a block less is not.
 #[test]
 fn what_is_needed_is_enough_for_every_kind() {
-    let (mut enough, mut short) = (0, 0);
+    let mut short = 0;
     for seed in 1..=400 {
         let mut random = Random::new(seed);
         let kinds = random.below(3);
@@ -43,13 +43,12 @@ fn what_is_needed_is_enough_for_every_kind() {
             fit(&load, &pools, Policy::Full, 0).requests
         };
         assert_eq!(fitting(bytes), wanted, "seed {seed}");
-        enough += 1;
         if wanted > 1 {
             assert!(fitting(bytes - 1) < wanted, "seed {seed}: less would do");
             short += 1;
         }
     }
-    assert!(enough == 400 && short > 300);
+    assert!(short > 300, "{short}");
 }
 
 /// Counting by rounds gives what admitting one by one gives, in pools of every kind.

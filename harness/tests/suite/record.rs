@@ -159,7 +159,7 @@ fn wrong_flags_and_files_are_refused_before_anything_is_done() {
         .expect("a file");
     for (args, says) in [
         (&["record"][..], "--out"),
-        (&["record", "--out", &out, "--policy", "all"], "a record is of one policy"),
+        (&["record", "--out", &out, "--policy", "all"], "possible values: contig, full, incremental, percentile]"),
         (&["record", "--out", &out, "--policy", "percentile"], "--percentile-tokens"),
         (&["record", "--out", &out, "--sharing", "live"], "--sharing live"),
         (&["record", "--out", "-"], "give a file"),

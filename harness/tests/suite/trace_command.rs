@@ -85,7 +85,7 @@ fn the_tables_have_every_figure() {
 #[test]
 fn json_has_the_same_figures_and_nothing_else_is_on_standard_output() {
     let trace = Scratch::new(EXAMPLE.as_bytes());
-    let arguments = [trace.path(), "--block", "4", "--group", "one,idx:2", "--json", "-"];
+    let arguments = [trace.path(), "--block-tokens", "4", "--group", "one,idx:2", "--json", "-"];
     let figures: Value = serde_json::from_str(&shown(&arguments)).expect("JSON");
     let at = |path: &str| figures.pointer(path).unwrap_or_else(|| panic!("{path} in {figures}"));
     assert_eq!((at("/path"), at("/format"), at("/block")), (&trace.path().into(), &"mooncake".into(), &4.into()));

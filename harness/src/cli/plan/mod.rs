@@ -36,7 +36,7 @@ pub struct Args {
     region: Vec<RegionAmount>,
 
     /// B, tokens in a block
-    #[arg(long, visible_alias = "block", value_parser = count_u32, value_name = "B", default_value = "16")]
+    #[arg(long, value_parser = count_u32, value_name = "B", default_value = "16")]
     block_tokens: NonZeroU32,
 
     /// What the cache is kept in
@@ -98,7 +98,7 @@ pub struct Args {
 
     /// M, longest prompt and output together; 0 for none [default: what the config says]
     #[arg(long, value_parser = whole_u32, value_name = "M")]
-    context: Option<u32>,
+    max_context: Option<u32>,
 
     /// S, blocks that admission leaves alone, in each pool [default: a 64th of the pool]
     #[arg(long, value_parser = whole_u32, value_name = "S")]
@@ -172,7 +172,7 @@ fn question(args: &Args, model: &ModelConfig) -> Result<(Question, String), Stop
         Some(element) => (element, "--kv-type"),
         None => model.cache_element().map_err(Problem::from)?,
     };
-    let context = match args.context {
+    let context = match args.max_context {
         Some(0) => None,
         Some(context) => Some(context),
         None => model.context().map_err(Problem::from)?,

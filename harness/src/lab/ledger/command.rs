@@ -2,7 +2,7 @@
 
 /// A line.
 #[derive(Clone, PartialEq, Debug)]
-#[expect(missing_docs, reason = "the words are those of HELP, the fields those of the calls of the pool")]
+#[expect(missing_docs, reason = "the words are those of FORMS, the fields those of the calls of the pool")]
 pub enum Command {
     Pool,
     Open {
