@@ -48,7 +48,9 @@ enum Lab {
 
 /// How many of n requests exceed a forecast that each exceeds with probability p: the exact binomial distribution.
 #[derive(clap::Args, Debug)]
-#[command(after_long_help = "Example: kvledger lab forecast --requests 20 --probability 0.05 --count 2\n\nExit codes: 0 done; 2 the flags cannot be used.")]
+#[command(
+    after_long_help = "Example: kvledger lab forecast --requests 20 --probability 0.05 --count 2\n\nExit codes: 0 done; 2 the flags cannot be used."
+)]
 struct ForecastArgs {
     /// n, requests, at most 1048576
     #[arg(long, short = 'n', value_parser = whole_u32, value_name = "N", default_value = "20")]
@@ -96,7 +98,9 @@ Exit codes: 0 done; 1 an expectation does not hold; 2 the flags or the script ca
 
 /// Requests with a common beginning: the blocks they hold by trust group, and which of them fit.
 #[derive(clap::Args, Debug)]
-#[command(after_long_help = "Example: kvledger lab prefix --requests 8 --groups 8 --pool 256\n\nExit codes: 0 done; 2 the flags cannot be used.")]
+#[command(
+    after_long_help = "Example: kvledger lab prefix --requests 8 --groups 8 --pool 256\n\nExit codes: 0 done; 2 the flags cannot be used."
+)]
 struct PrefixArgs {
     /// Requests, in order of arrival
     #[arg(long, value_parser = whole_u32, value_name = "N", default_value = "8")]
@@ -145,7 +149,9 @@ struct PrefixArgs {
 
 /// One region of the longest length for each sequence, beside blocks for the tokens that are there.
 #[derive(clap::Args, Debug)]
-#[command(after_long_help = "Example: kvledger lab contiguous --max 100 --lengths 20,35,10 --pool-slots 400\n\nExit codes: 0 done; 2 the flags cannot be used.")]
+#[command(
+    after_long_help = "Example: kvledger lab contiguous --max 100 --lengths 20,35,10 --pool-slots 400\n\nExit codes: 0 done; 2 the flags cannot be used."
+)]
 struct ContiguousArgs {
     /// Tokens of each sequence so far, separated by commas
     #[arg(long, value_parser = whole_u32, value_delimiter = ',', value_name = "TOKENS", default_value = "20,35,10")]

@@ -231,10 +231,7 @@ mod tests {
     fn names_cannot_break_the_picture() {
         let mut out = String::new();
         text(&mut out, 0.0, 0.0, &TITLE, "<a> & b");
-        assert_eq!(
-            out,
-            "<text x=\"0.0\" y=\"0.0\" text-anchor=\"start\" font-size=\"16\">&lt;a&gt; &amp; b</text>\n"
-        );
+        assert_eq!(out, "<text x=\"0.0\" y=\"0.0\" text-anchor=\"start\" font-size=\"16\">&lt;a&gt; &amp; b</text>\n");
         assert_eq!(shortened("0123456789\n", 8), "...6789 ");
         assert_eq!(
             (shown_seconds(0.25), shown_seconds(1200.0), shown_seconds(2.0)),

@@ -44,6 +44,26 @@ fn the_seed_is_said_and_drawn_anew_without_one() {
 }
 
 #[test]
+fn json_is_all_that_is_on_standard_output() {
+    let output = verify(&["--operations", "1500", "--seed", "5", "--threads", "2", "--json", "-"]);
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for (key, value) in [("seed", 5), ("threads", 2), ("operations", 1500)] {
+        assert_eq!(document[key], value, "{document}");
+    }
+    assert_eq!(document["agree"], true);
+    assert!(document["answers"]["open"]["OK"].as_u64() > Some(0), "{document}");
+    assert!(document["failure"].is_null() && document["episode"].is_null(), "{document}");
+}
+
+#[test]
+fn help_has_examples_and_exit_codes() {
+    let output = verify(&["--help"]);
+    let help = String::from_utf8(output.stdout).expect("text");
+    assert!(help.contains("Examples:\n  kvledger verify ") && help.contains("Exit codes: 0"), "{help}");
+}
+
+#[test]
 fn a_closed_pipe_is_no_failure() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_kvledger"))
         .args(["verify", "--operations", "60000", "--seed", "3"])
@@ -62,7 +82,10 @@ fn what_cannot_be_used_is_said() {
     for (args, said) in [
         (&["--operations", "0"][..], "--operations"),
         (&["--operations", "-1"], "-1"),
+        (&["--threads", "0"], "--threads"),
         (&["--threads", "2000"], "--threads"),
+        (&["--json", "/no/such/folder/x"], "--json"),
+        (&["--json", "x.kvl", "--record", "./x.kvl"], "--json"),
         (&["--seed", "many"], "--seed"),
     ] {
         let output = verify(args);
