@@ -1,6 +1,7 @@
 //! S3-FIFO (Yang et al., SOSP 2023): a small queue of newcomers, a main queue of what was used again while it was there, and
 //! the names of what left the small queue unused, which go to the main queue if they come back soon.
 
+use super::list::List;
 use super::{Name, Policy};
 use std::collections::VecDeque;
 
@@ -22,7 +23,7 @@ pub struct S3Fifo {
     small: VecDeque<Name>,
     main: VecDeque<Name>,
     /// What left unused, by when: as many as the main queue may have.
-    ghosts: VecDeque<Name>,
+    ghosts: List,
     is_ghost: Vec<bool>,
     place: Vec<Place>,
     uses: Vec<u8>,
@@ -34,7 +35,7 @@ impl S3Fifo {
         S3Fifo {
             small: VecDeque::new(),
             main: VecDeque::new(),
-            ghosts: VecDeque::new(),
+            ghosts: List::new(names),
             is_ghost: vec![false; names],
             place: vec![Place::Nowhere; names],
             uses: vec![0; names],
@@ -50,15 +51,20 @@ impl S3Fifo {
             return false;
         }
         self.place[block as usize] = Place::Nowhere;
-        if !std::mem::replace(&mut self.is_ghost[block as usize], true) {
-            self.ghosts.push_back(block);
-        }
+        self.is_ghost[block as usize] = true;
+        self.ghosts.push_front(block);
         while self.ghosts.len() > ghosts_max
-            && let Some(forgotten) = self.ghosts.pop_front()
+            && let Some(forgotten) = self.ghosts.back()
         {
-            self.is_ghost[forgotten as usize] = false;
+            self.forget(forgotten);
         }
         true
+    }
+
+    /// A name is no ghost any more.
+    fn forget(&mut self, block: Name) {
+        self.ghosts.remove(block);
+        self.is_ghost[block as usize] = false;
     }
 
     /// The oldest of the main queue leaves, or goes round once more for each use. Whether it left.
@@ -90,8 +96,8 @@ impl Policy for S3Fifo {
             return false;
         }
         self.uses[index] = 0;
-        // Its name stays among the ghosts until its time is over, but is none any more.
-        if std::mem::replace(&mut self.is_ghost[index], false) {
+        if self.is_ghost[index] {
+            self.forget(block);
             self.place[index] = Place::Main;
             self.main.push_back(block);
         } else {

@@ -1,4 +1,6 @@
-//! Each order of eviction against an obvious one, and Belady against all others.
+//! Each order of eviction against an obvious one, and Belady against all others and all ways there are.
+
+mod obvious;
 
 use super::*;
 use kvledger_core::model::Random;
@@ -21,35 +23,6 @@ fn random(seed: u64) -> Accesses {
     Accesses::of(blocks, ends)
 }
 
-/// LRU by a list that is searched.
-struct Obvious {
-    order: Vec<Name>,
-}
-
-impl Policy for Obvious {
-    fn name(&self) -> &'static str {
-        "obvious"
-    }
-
-    fn has(&self, block: Name) -> bool {
-        self.order.contains(&block)
-    }
-
-    fn touch(&mut self, block: Name) -> bool {
-        let before = self.order.len();
-        self.order.retain(|&other| other != block);
-        let is_new = self.order.len() == before;
-        self.order.push(block);
-        is_new
-    }
-
-    fn evict_to(&mut self, capacity: usize) -> u64 {
-        let surplus = self.order.len().saturating_sub(capacity);
-        self.order.drain(..surplus);
-        surplus as u64
-    }
-}
-
 fn all(accesses: &Accesses, capacity: usize) -> Vec<(&'static str, Hits)> {
     let names = accesses.names();
     let policies: [Box<dyn Policy>; 4] = [
@@ -61,15 +34,31 @@ fn all(accesses: &Accesses, capacity: usize) -> Vec<(&'static str, Hits)> {
     policies.into_iter().map(|mut policy| (policy.name(), hits(&mut *policy, accesses, capacity))).collect()
 }
 
+/// Hits, insertions and evictions are those of a policy whose every step searches a list.
 #[test]
-fn lru_is_lru() {
+fn each_order_is_the_obvious_one() {
+    let mut evicted = 0;
     for seed in 0..200 {
         let accesses = random(seed);
-        for capacity in [0, 1, 3, 10, 40, 1000] {
-            let obvious = hits(&mut Obvious { order: Vec::new() }, &accesses, capacity);
-            assert_eq!(hits(&mut Lru::new(accesses.names()), &accesses, capacity), obvious, "{seed} {capacity}");
+        let names = accesses.names();
+        for capacity in [0, 1, 3, 10, 15, 23, 40, 1000] {
+            let pairs: [(Box<dyn Policy>, Box<dyn Policy>); 3] = [
+                (Box::new(Lru::new(names)), Box::new(obvious::Lru::default())),
+                (Box::new(Sieve::new(names)), Box::new(obvious::Sieve::default())),
+                (Box::new(S3Fifo::new(names)), Box::new(obvious::S3Fifo::default())),
+            ];
+            for (mut policy, mut obvious) in pairs {
+                let found = hits(&mut *policy, &accesses, capacity);
+                let name = policy.name();
+                assert_eq!(found, hits(&mut *obvious, &accesses, capacity), "{name}, seed {seed}, capacity {capacity}");
+                let has =
+                    |policy: &dyn Policy| (0..names as Name).filter(|&block| policy.has(block)).collect::<Vec<_>>();
+                assert_eq!(has(&*policy), has(&*obvious), "{name}, seed {seed}, capacity {capacity}");
+                evicted += found.evictions;
+            }
         }
     }
+    assert!(evicted > 10_000, "{evicted}");
 }
 
 #[test]
