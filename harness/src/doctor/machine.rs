@@ -18,8 +18,6 @@ pub struct Machine {
     pub processors: Option<u64>,
     /// Cores that this process may use: affinity and limits of containers are counted in.
     pub cores: u64,
-    /// Whether 64-bit atomics are one instruction; there is no build without.
-    pub atomics_64: bool,
     /// Bytes of a page.
     pub page_bytes: Option<u64>,
     /// When memory is given in huge pages without being asked for: `always`, `madvise`, `never`.
@@ -52,7 +50,6 @@ impl Machine {
             cpu: files.value("proc/cpuinfo", "model name"),
             processors: processors.filter(|&count| count > 0).map(|count| count as u64),
             cores: thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
-            atomics_64: cfg!(target_has_atomic = "64"),
             page_bytes: files.bytes("proc/self/auxv").and_then(|bytes| page_bytes(&bytes)),
             huge_pages: files.text("sys/kernel/mm/transparent_hugepage/enabled").and_then(|text| chosen(&text)),
             clock_source: files.word("sys/devices/system/clocksource/clocksource0/current_clocksource"),
@@ -69,7 +66,6 @@ impl Machine {
         let check = |name: &str, found: String| Check::new(Section::Machine, name, State::Ok, found);
         let cpu = self.cpu.as_deref().unwrap_or(std::env::consts::ARCH);
         let mut checks = vec![check("system", self.system.clone()), check("cpu", cpu.to_string()), self.cores()];
-        checks.push(check("64-bit atomics", "yes".to_string()));
         checks.extend(self.memory());
         checks.extend(self.pages());
         checks.extend(self.clock());
@@ -198,7 +194,7 @@ mod tests {
         let machine = Machine::read(&Files::below("/no/such/folder"));
         assert_eq!((machine.processors, machine.memory_bytes, machine.load), (None, None, None));
         let names: Vec<String> = machine.checks().into_iter().map(|check| check.name).collect();
-        assert_eq!(names, ["system", "cpu", "cores", "64-bit atomics"]);
+        assert_eq!(names, ["system", "cpu", "cores"]);
         assert_eq!((kib("x kB"), kib(&format!("{} kB", u64::MAX)), chosen("none")), (None, None, None));
     }
 

@@ -59,13 +59,13 @@ pub fn examine(required: &[Need], limit: Duration) -> Report {
     let packages = Packages::here(&files);
     // First, because other programs' starting is a load.
     let machine = Machine::read(&files);
-    let (versions, self_test) = self_test::self_test();
+    let self_test = self_test::self_test();
     let mut checks = machine.checks();
     checks.extend(tools::tools(&finder, packages));
     checks.extend(cuda::cuda(&files, &finder, packages));
     checks.extend(traces::traces());
     checks.push(self_test);
-    Report::new(Built::this(versions), machine, checks, required)
+    Report::new(Built::this(), machine, checks, required)
 }
 
 impl Report {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     fn report(checks: Vec<Check>, required: &[Need]) -> Report {
-        Report::new(Built::this(Default::default()), Machine::read(&Files::below("/no/such/folder")), checks, required)
+        Report::new(Built::this(), Machine::read(&Files::below("/no/such/folder")), checks, required)
     }
 
     fn check(section: Section, name: &str, state: State) -> Check {

@@ -27,14 +27,14 @@ pub fn render(report: &Report, columns: usize) -> String {
     }
     for (section, title) in SECTIONS {
         out.push('\n');
-        layout.page.wrapped(&mut out, title, 0, 0);
+        layout.page.say(&mut out, title, 0);
         for check in report.checks.iter().filter(|check| check.section == section) {
             layout.check(&mut out, check);
         }
     }
     out.push('\n');
     for line in summary(report) {
-        layout.page.wrapped(&mut out, &line, 2, 0);
+        layout.page.say(&mut out, &line, 2);
     }
     out
 }
@@ -50,10 +50,10 @@ impl Layout {
         let at = 2 + name.chars().count();
         if self.is_narrow || at >= NAMES {
             out.push_str("\n    ");
-            self.page.wrapped(out, text, 4, 4);
+            self.page.go_on(out, text, 4);
         } else {
             let _ = write!(out, "{:1$}", "", NAMES - at);
-            self.page.wrapped(out, text, NAMES, NAMES);
+            self.page.go_on(out, text, NAMES);
         }
     }
 
@@ -61,8 +61,7 @@ impl Layout {
         self.entry(out, &check.name, &found(check));
         let indent = if self.is_narrow { 4 } else { NAMES };
         for detail in &check.details {
-            let _ = write!(out, "{:indent$}", "");
-            self.page.wrapped(out, detail, indent + 2, indent);
+            self.page.say(out, &format!("{:indent$}{detail}", ""), indent + 2);
         }
         if let Some(mend) = &check.mend {
             let _ = writeln!(out, "{:indent$}$ {mend}", "");

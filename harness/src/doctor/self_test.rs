@@ -9,39 +9,22 @@ use kvledger_core::model::{Comparison, configuration, merge, operations};
 use kvledger_core::recorder::Dump;
 use kvledger_core::{Admission, Argument, Line, Pool, PoolConfig, Refusal, Stream, entries, lines};
 use std::fmt::Display;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::catch_unwind;
 
 /// Random operations: so many pools, so many operations each. The seeds are fixed, so that every machine does the same.
 const EPISODES: u64 = 4;
 const OPERATIONS: usize = 1_000;
-/// Where the version stands in the first line of a pool's memory, and of a record: behind the magic.
-const VERSION_WORD: usize = 1;
-
-/// Versions that memory says itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Versions {
-    /// Of the layout of a pool's memory: processes that share a pool must have the same.
-    pub layout: Option<u64>,
-    /// Of records: `rerun` takes those of its own version.
-    pub record: Option<u64>,
+/// All of it.
+pub fn self_test() -> Check {
+    run(&[("a request", a_request), ("attach", attached), ("random operations", operations_made_again)])
 }
 
-/// All of it: what was seen, and the check for the page.
-pub fn self_test() -> (Versions, Check) {
-    let mut versions = Versions::default();
-    let check = run(
-        &[("a request", a_request), ("attach", attached), ("random operations", operations_made_again)],
-        &mut versions,
-    );
-    (versions, check)
-}
-
-type Step = fn(&mut Versions) -> Result<(), String>;
+type Step = fn() -> Result<(), String>;
 
 /// Every step, up to the first that fails. A panic is a failure like any other.
-fn run(steps: &[(&str, Step)], versions: &mut Versions) -> Check {
+fn run(steps: &[(&str, Step)]) -> Check {
     for (name, step) in steps {
-        let outcome = catch_unwind(AssertUnwindSafe(|| step(versions)));
+        let outcome = catch_unwind(step);
         let why = match outcome {
             Ok(Ok(())) => continue,
             Ok(Err(why)) => why,
@@ -79,7 +62,7 @@ fn memory() -> (Vec<Line>, Vec<u32>) {
 }
 
 /// The request of the project's README, every count of it.
-fn a_request(_: &mut Versions) -> Result<(), String> {
+fn a_request() -> Result<(), String> {
     let (mut memory, mut table) = memory();
     let pool = said("init", Pool::init(&mut memory, &mut table, &CONFIG))?;
     let sequence = said("open", pool.open())?;
@@ -96,9 +79,8 @@ fn a_request(_: &mut Versions) -> Result<(), String> {
     said("audit at the end", pool.validate())
 }
 
-/// What one view did, another one of the same memory sees; memory that is not aligned, or no pool, is refused. Learns the
-/// version of the layout.
-fn attached(versions: &mut Versions) -> Result<(), String> {
+/// What one view did, another one of the same memory sees; memory that is not aligned, or no pool, is refused.
+fn attached() -> Result<(), String> {
     let (mut memory, mut table) = memory();
     let sequence = {
         let pool = said("init", Pool::init(&mut memory, &mut table, &CONFIG))?;
@@ -119,19 +101,16 @@ fn attached(versions: &mut Versions) -> Result<(), String> {
     same("blocks taken through the second view", said("advance", pool.advance(sequence, 100))?.taken, 7)?;
     same("headroom", pool.counts().headroom, 256 - 8)?;
     said("audit", pool.validate())?;
-    versions.layout = memory.first().map(|line| line.words()[VERSION_WORD]);
     Ok(())
 }
 
-/// Random operations on the pool and on the model, and then their records on both again. Learns the version of
-/// records.
-fn operations_made_again(versions: &mut Versions) -> Result<(), String> {
+/// Random operations on the pool and on the model, and then their records on both again.
+fn operations_made_again() -> Result<(), String> {
     for seed in 1..=EPISODES {
         let (config, list) = (configuration(seed), operations(seed, OPERATIONS));
         let mut ring = vec![Line::ZERO; Comparison::ring_lines(list.len())];
         said("pool and model", Comparison::run_recorded(&config, &list, &mut ring))?;
         let mut words = recording::words(&ring);
-        versions.record = words.get(VERSION_WORD).copied();
         let dump = said("the record", Dump::read(&mut words))?;
         let history = said("the record", merge(&[dump], false))?;
         let again = said("rerun", recording::rerun(&history, true, 1, |_| {}))?;
@@ -147,29 +126,30 @@ fn operations_made_again(versions: &mut Versions) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn this_build_passes() {
-        let (versions, check) = self_test();
+        let check = self_test();
         assert_eq!(check.state, State::Ok, "{check:?}");
-        assert!(versions.layout > Some(0) && versions.record > Some(0), "{versions:?}");
         assert!(check.found.contains("4,000 random operations"), "{check:?}");
     }
 
     #[test]
     fn the_first_failure_is_told_and_nothing_is_tried_after_it() {
         let steps: [(Step, &str); 2] = [
-            (|_| Err("A is 3".to_string()), "failed: first: A is 3"),
-            (|_| panic!("A is {}", 3), "failed: first: panic: A is 3"),
+            (|| Err("A is 3".to_string()), "failed: first: A is 3"),
+            (|| panic!("A is {}", 3), "failed: first: panic: A is 3"),
         ];
-        let later: Step = |versions| {
-            versions.layout = Some(9);
+        static LATER: AtomicBool = AtomicBool::new(false);
+        let later: Step = || {
+            LATER.store(true, Ordering::Relaxed);
             Ok(())
         };
         for (step, says) in steps {
-            let mut versions = Versions::default();
-            let check = run(&[("first", step), ("second", later)], &mut versions);
-            assert_eq!((check.state, check.found.as_str(), versions.layout), (State::Unusable, says, None));
+            let check = run(&[("first", step), ("second", later)]);
+            assert_eq!((check.state, check.found.as_str()), (State::Unusable, says));
+            assert!(!LATER.load(Ordering::Relaxed));
             assert!(check.mend.is_some());
         }
         assert!(same("x", 1, 2).is_err_and(|why| why == "x: 1 in place of 2"));

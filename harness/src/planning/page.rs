@@ -2,7 +2,7 @@
 
 use super::document::{Document, FitDocument, KindDocument, NeededDocument};
 use super::size::Bytes;
-use crate::report::grouped;
+use crate::report::{self, grouped, prose};
 use std::fmt::Write;
 
 /// How wide lines may be.
@@ -22,23 +22,14 @@ impl Page {
         Page { columns: columns.clamp(30, 110) }
     }
 
-    /// Words in lines after `indent` spaces; the first line begins where `out` ends, which is at `at`.
-    pub(crate) fn wrapped(self, out: &mut String, text: &str, indent: usize, mut at: usize) {
-        let mut first = true;
-        for word in text.split(' ') {
-            let width = word.chars().count();
-            if !first && at + 1 + width > self.columns {
-                let _ = write!(out, "\n{:indent$}", "");
-                at = indent;
-            } else if !first {
-                out.push(' ');
-                at += 1;
-            }
-            out.push_str(word);
-            at += width;
-            first = false;
-        }
-        out.push('\n');
+    /// A text on lines of its own, those after the first with `indent` spaces.
+    pub(crate) fn say(self, out: &mut String, text: &str, indent: usize) {
+        out.push_str(&prose(text, self.columns, indent));
+    }
+
+    /// A text that goes on where `out` ends, which is at `indent`, as its further lines are.
+    pub(crate) fn go_on(self, out: &mut String, text: &str, indent: usize) {
+        report::go_on(out, text, self.columns, indent, indent);
     }
 
     const fn is_narrow(self) -> bool {
@@ -48,12 +39,12 @@ impl Page {
     fn line(self, out: &mut String, name: &str, figure: &str) {
         let under = self.is_narrow() || name.chars().count() >= NAMES;
         if under && !name.is_empty() {
-            self.wrapped(out, name, 2, 0);
+            self.say(out, name, 2);
         }
         let indent = if self.is_narrow() { 4 } else { NAMES };
         let beside = if under { "" } else { name };
         let _ = write!(out, "{beside:indent$}");
-        self.wrapped(out, figure, indent, indent);
+        self.go_on(out, figure, indent);
     }
 
     fn title(self, out: &mut String, title: &str) {
@@ -61,7 +52,7 @@ impl Page {
     }
 
     fn note(self, out: &mut String, text: &str) {
-        self.wrapped(out, text, 0, 0);
+        self.say(out, text, 0);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::columns::Columns;
 use super::number::{grouped, percent};
+use super::prose::prose;
 use crate::census::{Census, Histogram, Ids, Sharing, Spread};
 
 /// Bins of arrivals that are shown.
@@ -27,22 +28,9 @@ pub fn census(name: &str, census: &Census, width: usize) -> String {
     out
 }
 
-/// A sentence, broken where words end.
+/// A sentence.
 fn say(out: &mut String, width: usize, text: &str) {
-    let mut used = 0;
-    for (number, word) in text.split(' ').enumerate() {
-        let length = word.chars().count();
-        if number > 0 && used + 1 + length > width {
-            out.push_str("\n  ");
-            used = 2;
-        } else if number > 0 {
-            out.push(' ');
-            used += 1;
-        }
-        out.push_str(word);
-        used += length;
-    }
-    out.push('\n');
+    out.push_str(&prose(text, width, 2));
 }
 
 fn count(number: usize) -> String {

@@ -16,5 +16,5 @@ pub use document::{Case, Document};
 pub use label::label;
 pub(crate) use number::grouped;
 pub use picture::picture;
-pub use prose::prose;
+pub use prose::{go_on, prose};
 pub use table::{Heading, render};
