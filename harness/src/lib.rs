@@ -1,5 +1,6 @@
 //! The harness of kvledger: what proves, replays and measures it.
 //!
+//! - [`answers`]: the words of answers.
 //! - [`cache`]: what a cache of prefixes would hit, by several orders of eviction.
 //! - [`census`]: what is in a trace, without replaying it.
 //! - [`prefix`]: which requests begin with the same tokens, and may share the blocks of them.
@@ -16,6 +17,7 @@
 //! - [`doctor`]: what this build is, what this machine has, and how to get what is missing.
 //! - [`cli`]: the command `kvledger`.
 
+pub mod answers;
 pub mod bench;
 pub mod cache;
 pub mod census;

@@ -123,26 +123,118 @@ fn answer(answer: &Answer) -> String {
 mod tests {
     use super::*;
     use crate::recording::words;
-    use kvledger_core::model::{Comparison, Operation, configuration, in_order};
     use kvledger_core::recorder::Dump;
-    use kvledger_core::{Line, PoolConfig};
+    use kvledger_core::{Admitted, Advanced, Batch, Epoch, Group, Released, RowView, Step, Stream, StreamSet};
+    use kvledger_core::{Line, Pool, PoolConfig, entries, lines};
+    use std::collections::BTreeSet;
 
-    /// Every kind of call has a line of its own, and says which sequence it was for.
+    const A: Sequence = Sequence { slot: 4, pool: 1, generation: 9 };
+    const OF: Account = Account { slot: 2, pool: 1, generation: 3 };
+
+    /// All calls but `advance_many`, whose rows only a dump has, and their lines.
+    fn calls() -> [(Call<'static>, &'static str); 22] {
+        let admission = Admission {
+            promise: Promise::Blocks(7),
+            group: Group(2),
+            watermark: 5,
+            account: OF,
+            ..Admission::full(100, 28)
+        };
+        [
+            (Call::Open, "open"),
+            (
+                Call::Admit { sequence: A, admission },
+                "admit sequence 4/9: 100 + 28 tokens, 7 blocks promised, group 2, account 2/3, watermark 5",
+            ),
+            (Call::Advance { sequence: A, tokens: 16 }, "advance sequence 4/9 by 16 tokens"),
+            (
+                Call::AdvanceGrowing { sequence: A, tokens: 16, watermark: 5 },
+                "advance_growing sequence 4/9 by 16 tokens, watermark 5",
+            ),
+            (Call::Materialize { sequence: A, blocks: 3 }, "materialize sequence 4/9 by 3 blocks"),
+            (Call::Extend { sequence: A, blocks: 3, watermark: 0 }, "extend sequence 4/9 by 3 blocks"),
+            (Call::Shrink { sequence: A, blocks: 3 }, "shrink sequence 4/9 by 3 blocks"),
+            (Call::DrawSafety { sequence: A, blocks: 3 }, "draw_safety sequence 4/9 by 3 blocks"),
+            (Call::Cancel { sequence: A }, "cancel sequence 4/9"),
+            (Call::End { sequence: A }, "end sequence 4/9"),
+            (Call::Preempt { sequence: A }, "preempt sequence 4/9"),
+            (Call::UseStreams { sequence: A, streams: StreamSet(0x11) }, "use_streams sequence 4/9: 0x11"),
+            (
+                Call::OpenAccount { group: Group(2), total: 40, watermark: 5 },
+                "open_account of group 2: 40 blocks, watermark 5",
+            ),
+            (Call::SetAccountTotal { account: OF, total: 41 }, "set_account_total account 2/3 to 41 blocks"),
+            (Call::CloseAccount { account: OF }, "close_account account 2/3"),
+            (Call::SetSafety { blocks: 6 }, "set_safety to 6 blocks"),
+            (Call::SetQuota { group: Group(2), blocks: 8 }, "set_quota of group 2 to 8 blocks"),
+            (Call::Submit { stream: Stream(1) }, "submit stream 1"),
+            (
+                Call::Complete { stream: Stream(1), epoch: Epoch(12), failed: true },
+                "complete stream 1 epoch 12, failed",
+            ),
+            (Call::Abandon { stream: Stream(1) }, "abandon stream 1"),
+            (Call::Reclaim { blocks: 3 }, "reclaim up to 3 blocks"),
+            (Call::LaunchRow { sequence: A, epoch: Epoch(12) }, "launch_row sequence 4/9 under epoch 12"),
+        ]
+    }
+
     #[test]
-    fn every_call_is_one_line_that_begins_with_its_name() {
-        let config = PoolConfig { accounts: 2, groups: 2, ..configuration(3) };
-        let operations: Vec<_> = (0..23 * 40).map(|n| Operation::from_bytes([n as u8, 5, 40, 7, 9, n as u8])).collect();
-        let mut ring = vec![Line::ZERO; Comparison::ring_lines(operations.len())];
-        Comparison::run_recorded(&config, &operations, &mut ring).expect("they agree");
+    fn every_call_has_its_line() {
+        let outcome = Outcome { answer: Ok(Answer::Done), digest: 0, first_block: 0 };
+        let mut names = BTreeSet::new();
+        for (call, line) in calls() {
+            assert_eq!(describe(&Record { ticket: 1, call, outcome }), format!("{line} -> OK"));
+            names.insert(call.name());
+        }
+        let mut ring = vec![Line::ZERO; 64];
+        advance_two(&mut ring);
         let mut words = words(&ring);
         let dump = Dump::read(&mut words).expect("a dump");
-        let mut names = std::collections::BTreeSet::new();
-        for record in in_order(0, &dump).expect("whole records") {
-            let line = describe(&record);
-            assert!(line.starts_with(record.call.name()) && line.contains(" -> ") && !line.contains('\n'), "{line}");
-            assert!(!line.contains('{'), "{line}");
-            names.insert(record.call.name());
-        }
+        let batch = dump.newest_first().next().expect("a record").expect("whole");
+        let line = "advance_many 2 rows by 23 tokens in all -> OK, 1 advanced, 1 refused, 2 taken, block ";
+        assert!(describe(&batch).starts_with(line), "{}", describe(&batch));
+        assert_eq!(under_way(&batch.call), "advance_many of up to 2 rows");
+        names.insert(batch.call.name());
         assert_eq!(names.len(), 23, "{names:?}");
+    }
+
+    /// A batch of two rows, one of which is of no sequence, recorded in `ring`.
+    fn advance_two(ring: &mut [Line]) {
+        let config = PoolConfig::new(64, 16, 8, 16);
+        let (mut memory, mut table) = (vec![Line::ZERO; lines(&config)], vec![0; entries(&config)]);
+        let pool = Pool::init(&mut memory, &mut table, &config).expect("valid");
+        let pool = pool.recording(ring).expect("room");
+        let sequence = pool.open().expect("a slot");
+        pool.admit(sequence, &Admission::full(30, 10)).expect("room");
+        let steps = [Step { sequence, tokens: 20 }, Step { sequence: A, tokens: 3 }];
+        pool.advance_many(&steps, &mut [0; 2], &mut [0; 2]).expect("long enough");
+    }
+
+    #[test]
+    fn every_answer_has_its_words() {
+        let gone = Released { promised: 5, free: 6, retiring: 0, after: Epoch::NONE };
+        let batch = Batch { advanced: 3, refused: 1, changed: 2, taken: 4, retry_after: Epoch::NONE };
+        for (answer, said) in [
+            (Ok(Answer::Done), "OK"),
+            (Ok(Answer::Sequence(A)), "OK, sequence 4/9"),
+            (Ok(Answer::Account(OF)), "OK, account 2/3"),
+            (Ok(Answer::Admitted(Admitted { promised: 8 })), "OK, 8 promised"),
+            (Ok(Answer::Advanced(Advanced { taken: 1, held: 7 })), "OK, 1 taken, 7 held"),
+            (Ok(Answer::Batch(batch)), "OK, 3 advanced, 1 refused, 4 taken"),
+            (Ok(Answer::Released(gone)), "OK, 5 promised and 6 back"),
+            (
+                Ok(Answer::Released(Released { retiring: 2, after: Epoch(12), ..gone })),
+                "OK, 5 promised and 6 back, 2 after epoch 12",
+            ),
+            (Ok(Answer::Epoch(Epoch(12))), "OK, epoch 12"),
+            (Ok(Answer::Blocks(3)), "OK, 3 blocks"),
+            (Ok(Answer::Row(RowView { row: 4, blocks: 7, tokens: 100, version: 1 })), "OK, row 4 with 7 blocks"),
+            (Ok(Answer::Unfinished), "it panicked"),
+            (Err(Refusal::Stale), "STALE: over, repeated or foreign"),
+        ] {
+            assert_eq!(outcome(&Outcome { answer, digest: 0, first_block: 0 }), said);
+            let with_blocks = Outcome { answer, digest: 0xab, first_block: 17 };
+            assert_eq!(outcome(&with_blocks), format!("{said}, block 17 and on (ids 000000ab)"));
+        }
     }
 }

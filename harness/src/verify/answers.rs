@@ -1,23 +1,9 @@
 //! What a run has exercised: each operation, and how often it got each answer.
 
+use crate::answers::word;
 use kvledger_core::model::Tally;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// The answers by number, as in the C ABI.
-const ANSWERS: [&str; 11] = [
-    "OK",
-    "WOULD_BLOCK",
-    "RETRY_AFTER",
-    "NEVER_FITS",
-    "OVER_PROMISE",
-    "CANCELLED",
-    "STALE",
-    "INVALID",
-    "FULL",
-    "BUSY",
-    "CORRUPT",
-];
 
 /// Each operation, and how often it got each answer.
 pub fn counted(tally: &Tally) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
@@ -26,10 +12,6 @@ pub fn counted(tally: &Tally) -> BTreeMap<&'static str, BTreeMap<&'static str, u
         *all.entry(name).or_default().entry(word(code)).or_default() += count;
     }
     all
-}
-
-fn word(code: u32) -> &'static str {
-    ANSWERS.get(code as usize).copied().unwrap_or("?")
 }
 
 /// A line an operation: its answers, the most frequent first.

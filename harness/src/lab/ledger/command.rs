@@ -1,5 +1,7 @@
 //! What a line of a script may say.
 
+use crate::answers::WORDS;
+
 /// A line.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(missing_docs, reason = "the words are those of FORMS, the fields those of the calls of the pool")]
@@ -122,21 +124,6 @@ const KEYS: [(&str, Key); 9] = [
     ("retiring", Key::Retiring),
     ("sequences", Key::Sequences),
     ("answer", Key::Answer),
-];
-
-/// The words of answers.
-pub(super) const ANSWERS: [&str; 11] = [
-    "OK",
-    "WOULD_BLOCK",
-    "RETRY_AFTER",
-    "NEVER_FITS",
-    "OVER_PROMISE",
-    "CANCELLED",
-    "STALE",
-    "INVALID",
-    "FULL",
-    "BUSY",
-    "CORRUPT",
 ];
 
 /// The first word of a line, and how the line is written.
@@ -280,7 +267,7 @@ impl Words<'_> {
 fn expectation(word: &str) -> Result<(Key, Expected), String> {
     let (name, value) = word.split_once('=').ok_or_else(|| format!("`{word}` has no `=`"))?;
     let key = KEYS.iter().find(|(key, _)| *key == name).ok_or_else(|| format!("`{name}` is no key"))?.1;
-    let is_known = if key == Key::Answer { ANSWERS.contains(&value) } else { value.parse::<u32>().is_ok() };
+    let is_known = if key == Key::Answer { WORDS.contains(&value) } else { value.parse::<u32>().is_ok() };
     if is_known { Ok((key, value.to_string())) } else { Err(format!("`{value}` is no value of `{name}`")) }
 }
 

@@ -1,6 +1,6 @@
 //! The real pool behind a script, and what the script's names stand for.
 
-use super::command::{ANSWERS, Command, Key};
+use super::command::{Command, Key};
 use kvledger_core::{Account, Admission, Epoch, Group, Pool, Promise, Refusal, Sequence, Snapshot, Stream};
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ impl<'m> Machine<'m> {
             return self.expect(all).map(|()| String::new());
         }
         let answered = self.answer(command)?;
-        self.answer = answered.as_ref().map_or_else(|refusal| word(refusal), |_| "OK");
+        self.answer = answered.as_ref().map_or_else(Refusal::word, |_| "OK");
         Ok(answered.unwrap_or_else(|refusal| refusal.to_string()))
     }
 
@@ -128,11 +128,6 @@ impl<'m> Machine<'m> {
         };
         number.to_string()
     }
-}
-
-/// The word of a refusal.
-fn word(refusal: &Refusal) -> &'static str {
-    ANSWERS.get(refusal.code() as usize).copied().unwrap_or("CORRUPT")
 }
 
 fn done(answer: Result<(), Refusal>) -> Result<String, Refusal> {
