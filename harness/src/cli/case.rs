@@ -60,7 +60,7 @@ pub(super) struct CaseArgs {
     pub(super) group: GroupRule,
 
     /// Q, tokens of output that `percentile` promises: a number, or `p95` for that percentile of the trace's own outputs
-    /// [default with --policy all: p95]
+    /// [default with `kvledger replay --policy all`: p95]
     #[arg(long, value_name = "Q")]
     pub(super) percentile_tokens: Option<PromisedOutput>,
 
