@@ -1,12 +1,26 @@
 //! Writes down what the command was built with, for `kvledger doctor`: the compiler, the target, the profile, the commit.
 //!
 //! The commit is `KVL_COMMIT` where that is set, which is how a packager says it. Otherwise git is asked, but only for
-//! release builds: whoever works on the sources commits more often than he wants to compile. Without git, or in a
-//! tarball that was unpacked inside some other repository, nobody knows it, and the build goes on.
+//! release builds: whoever works on the sources commits more often than he wants to compile. It says too whether the
+//! sources of the command were changed since. Without git, or in a tarball that was unpacked inside some other repository,
+//! nobody knows it, and the build goes on.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// What the command is made of, from the root of the workspace.
+const SOURCES: [&str; 9] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "core/Cargo.toml",
+    "core/src",
+    "cuda/build",
+    "harness/Cargo.toml",
+    "harness/build.rs",
+    "harness/samples",
+    "harness/src",
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -37,7 +51,7 @@ fn printed(command: &mut Command) -> Option<String> {
     Some(String::from_utf8(output.stdout).ok()?.trim().to_string())
 }
 
-/// The commit that is checked out, if the repository is that of these sources.
+/// The commit that is checked out, and whether the sources are changed, if the repository is that of these sources.
 fn commit_of_git() -> Option<String> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR")?).parent()?.canonicalize().ok()?;
     let git = |args: &[&str]| printed(Command::new("git").arg("-C").arg(&root).args(args));
@@ -51,5 +65,10 @@ fn commit_of_git() -> Option<String> {
             println!("cargo::rerun-if-changed={}", file.display());
         }
     }
-    git(&["rev-parse", "--short=12", "HEAD"])
+    for source in SOURCES.iter().map(|source| root.join(source)).filter(|source| source.exists()) {
+        println!("cargo::rerun-if-changed={}", source.display());
+    }
+    let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
+    let changes = git(&[&["status", "--porcelain", "--"][..], &SOURCES].concat())?;
+    Some(if changes.is_empty() { commit } else { format!("{commit} with uncommitted changes") })
 }

@@ -4,6 +4,7 @@
     harness/counts.py BINARY                    compare; 0: within limits, 1: above one, 2: cannot be done
     harness/counts.py BINARY --write            measure and rewrite the limits, after a change that is meant
     harness/counts.py BINARY --limits FILE      another file than harness/counts.json
+    harness/counts.py BINARY --only CASE        this case and no other
 
 BINARY is `target/release/kvledger`. Instructions are exact: the same binary gives the same counts on every machine but for
 what the C library chooses by processor (memcpy). The compiler is pinned only as "stable", so a new one may need --write.
@@ -94,7 +95,9 @@ def compare(path, limits, counts):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary")
-    parser.add_argument("--write", action="store_true")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--write", action="store_true")
+    what.add_argument("--only", metavar="CASE")
     parser.add_argument("--limits", type=Path, default=Path(__file__).with_name("counts.json"))
     args = parser.parse_args()
     counts = {}
@@ -106,7 +109,13 @@ def main():
                 fail(f"{args.limits}: must have `compiler`, `allowance_percent` and `instructions`")
         except (OSError, ValueError) as error:
             fail(f"{args.limits}: {error}")
-    for case in cases(args.binary):
+    wanted = cases(args.binary)
+    if args.only:
+        if args.only not in wanted:
+            fail(f"--only {args.only}: there is no such case; there are: {', '.join(wanted)}")
+        wanted = [args.only]
+        limits["instructions"] = {case: limit for case, limit in limits["instructions"].items() if case == args.only}
+    for case in wanted:
         counts[case] = round(instructions(args.binary, case), 1)
     if args.write:
         write(args.limits, counts)

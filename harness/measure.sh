@@ -9,10 +9,15 @@ cd "$(dirname "$0")/.."
 
 machine=${1:?name the machine, as a folder of harness/results}
 shift
+figures=harness/results/$machine/figures.json
+if ! grep -qxF "<!-- figures: $figures -->" README.md; then
+  echo "harness/measure.sh: README.md has no line \`<!-- figures: $figures -->\`: name that file in its mark, or another MACHINE" >&2
+  exit 2
+fi
 cargo build --release -p kvledger-harness
 kvledger=${CARGO_TARGET_DIR:-target}/release/kvledger
-folder=harness/results/$machine
+folder=${figures%/*}
 mkdir -p "$folder"
-COLUMNS=120 "$kvledger" bench "$@" --json "$folder/figures.json" > "$folder/figures.txt"
-"$kvledger" bench report "$folder/figures.json" --svg "$folder/figures.svg"
-"$kvledger" bench report "$folder/figures.json" --into README.md
+COLUMNS=120 "$kvledger" bench "$@" --json "$figures" > "$folder/figures.txt"
+"$kvledger" bench report "$figures" --svg "$folder/figures.svg"
+"$kvledger" bench report "$figures" --into README.md

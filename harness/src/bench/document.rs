@@ -121,6 +121,19 @@ impl Report {
         self.candidates.iter().find(|described| described.name == name)
     }
 
+    /// What a candidate gives up, in words. That a stopped thread stops the others is said if it is known of it, or if it
+    /// happened so often that it is no noise.
+    pub fn gives_up(&self, described: &Described) -> String {
+        let has_stopped_others =
+            self.stopped.iter().any(|stopped| stopped.name == described.name && stopped.stops_others());
+        Keeps { stops_nobody: described.keeps.stops_nobody && !has_stopped_others, ..described.keeps }.gives_up()
+    }
+
+    /// Whether a candidate is a peer that keeps N blocks and sees double frees.
+    pub fn is_careful_peer(&self, name: &str) -> bool {
+        self.described(name).is_some_and(|described| described.side == Side::Peer && described.keeps.is_careful())
+    }
+
     /// Whether a candidate is ours.
     pub fn is_ours(&self, name: &str) -> bool {
         self.described(name).is_some_and(|described| described.side == Side::Ours)

@@ -1,5 +1,5 @@
-//! What was hoped for, beside what came of it. Goals are stated before the run and are not adjusted to it; most are
-//! ratios, because only these survive a change of machine.
+//! What was hoped for, beside what came of it. Most are ratios, because only these survive a change of machine. A goal
+//! that was changed after figures had been seen says so ([`Goal::note`]), and stands beside what it was before.
 
 use super::Report;
 use super::allocator::{FREE_BLOCKS, QUEUE, Side};
@@ -7,6 +7,7 @@ use super::figure::{Cell, Figure};
 use super::load::Batches;
 use super::reason::Costs;
 use super::step::{JUDGED_RUNNING, StepFigures};
+use super::stopped::NOISE;
 use super::trace::TraceFigures;
 use crate::report::grouped;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,10 @@ const STEP_US_MAX: f64 = 10.0;
 /// The best peer's figure for the same rows and pool, on a quiet EPYC core, is about 185,000 (mistral.rs's manager, a
 /// port of vLLM's to Rust). Goal and figure are from another machine.
 const REPLAY_PER_SECOND_MIN: f64 = 1_000_000.0;
+
+/// How the goal for several threads was changed.
+const NARROWED: &str = "the goal was against all peers at first, which is the line above; after the first figures it was \
+     narrowed to these, because the pool needs both of its free list, and who lacks one is spared its work";
 
 /// What came of a goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -47,6 +52,9 @@ pub struct Goal {
     pub verdict: Verdict,
     /// Why it was missed, as far as that is known, or why it is not judged.
     pub why: Option<String>,
+    /// How the goal was changed after figures had been seen, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// The loads in which it was missed, if it is for many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missed_in: Vec<String>,
@@ -55,7 +63,7 @@ pub struct Goal {
 impl Goal {
     fn new(what: String, hoped: String, measured: String, is_met: bool) -> Goal {
         let verdict = if is_met { Verdict::Met } else { Verdict::Missed };
-        Goal { what, hoped, measured, verdict, why: None, missed_in: Vec::new() }
+        Goal { what, hoped, measured, verdict, why: None, note: None, missed_in: Vec::new() }
     }
 
     fn at_most(what: String, measured: f64, most: f64, unit: &str) -> Goal {
@@ -87,21 +95,24 @@ struct Pairing<'a> {
     ratio: f64,
 }
 
-/// Batches: well below the queue. Several threads: below everybody who keeps N blocks and sees double frees.
+/// Batches: well below the queue. Several threads: below everybody, and below everybody who keeps N blocks and sees
+/// double frees.
 fn of_cells(report: &Report, costs: Costs) -> Vec<Goal> {
     let cells = &report.allocators;
     let pairing = |cell, peer| pairing(cell, peer);
     let is_large = |cell: &&Cell| matches!(cell.batches, Batches::Fixed(2..));
     let queue: Vec<Pairing<'_>> =
         cells.iter().filter(is_large).filter_map(|cell| pairing(cell, cell.of(QUEUE)?)).collect();
-    let careful: Vec<Pairing<'_>> = cells
-        .iter()
-        .filter(|cell| cell.threads > 1)
-        .filter_map(|cell| {
-            let peers = cell.figures.iter().filter(|figure| is_careful_peer(report, figure));
+    let best = |is_judged: &dyn Fn(&Figure) -> bool| -> Vec<Pairing<'_>> {
+        let several = cells.iter().filter(|cell| cell.threads > 1);
+        let of_best = several.filter_map(|cell| {
+            let peers = cell.figures.iter().filter(|figure| is_judged(figure));
             peers.filter_map(|peer| pairing(cell, peer)).max_by(|one, other| one.ratio.total_cmp(&other.ratio))
-        })
-        .collect();
+        });
+        of_best.collect()
+    };
+    let all = best(&|figure| report.described(&figure.name).is_some_and(|described| described.side == Side::Peer));
+    let careful = best(&|figure| report.is_careful_peer(&figure.name));
     let mut goals = Vec::new();
     goals.extend(of_pairings(
         "free list / ArrayQueue, more than one block a batch",
@@ -110,8 +121,10 @@ fn of_cells(report: &Report, costs: Costs) -> Vec<Goal> {
         cells,
         costs,
     ));
+    goals.extend(of_pairings("free list / the best of all peers, 2 threads and more", 1.0, &all, cells, costs));
     let what = "free list / the best peer that keeps N blocks and sees double frees, 2 threads and more";
-    goals.extend(of_pairings(what, 1.0, &careful, cells, costs));
+    let narrowed = |goal| Goal { note: Some(NARROWED.to_string()), ..goal };
+    goals.extend(of_pairings(what, 1.0, &careful, cells, costs).map(narrowed));
     if !cells.is_empty() {
         goals.push(no_failures(report));
     }
@@ -120,10 +133,6 @@ fn of_cells(report: &Report, costs: Costs) -> Vec<Goal> {
 
 fn pairing<'a>(cell: &'a Cell, peer: &'a Figure) -> Option<Pairing<'a>> {
     Some(Pairing { cell, peer, ratio: cell.of(FREE_BLOCKS)?.ratio_to(peer) })
-}
-
-fn is_careful_peer(report: &Report, figure: &Figure) -> bool {
-    report.described(&figure.name).is_some_and(|described| described.side == Side::Peer && described.keeps.is_careful())
 }
 
 /// One goal for many loads: the largest ratio decides.
@@ -161,7 +170,16 @@ fn of_stopped(report: &Report) -> Option<Goal> {
     let fewest = ours.iter().map(|stopped| stopped.fewest).min()?;
     let stops: u32 = ours.iter().map(|stopped| stopped.stops).sum();
     let what = "turns that another thread makes while one is stopped in the middle of a call, ours".to_string();
-    Some(Goal::new(what, "some, each time".to_string(), format!("{fewest} or more, {stops} times"), fewest > 0))
+    let stood_still: u32 = ours.iter().map(|stopped| stopped.stood_still).sum();
+    let is_noise = ours.iter().all(|stopped| !stopped.stops_others());
+    let why = || match is_noise {
+        true => {
+            format!("it stood still {stood_still} times; below one stop in {NOISE} that may be a thread without a core")
+        }
+        false => format!("it stood still {stood_still} times"),
+    };
+    let goal = Goal::new(what, "some, each time".to_string(), format!("{fewest} or more, {stops} times"), fewest > 0);
+    Some(goal.because(why))
 }
 
 /// The goal is for the call; a turn has what a server does around it, and is shown beside it.
@@ -182,9 +200,8 @@ fn of_replay(replay: &TraceFigures, costs: Costs) -> Goal {
     if replay.is_judged {
         return goal.because(|| costs.of_replay(replay));
     }
-    let of_what = if replay.is_sample { "the sample" } else { "this trace and time scale" };
-    let why =
-        format!("not judged on {of_what}: the goal is for Azure's conversation trace (--trace) at --time-scale 1/4");
+    let what = if replay.is_sample { "the sample" } else { "another trace, or at another time scale," };
+    let why = format!("{what} was replayed: the goal is for Azure's conversation trace (--trace) at --time-scale 1/4");
     Goal { verdict: Verdict::NotJudged, why: Some(why), ..goal }
 }
 
@@ -228,15 +245,15 @@ mod tests {
         use Verdict::{Met, Missed};
         let figures = |careful, ours, failures| {
             [
-                (CARELESS, 10.0, 0),
+                (CARELESS, careful + 1.0, 0),
                 (QUEUE, 150.0, 9),
                 (CAREFUL, careful, 0),
                 (FREE_BLOCKS, ours, 0),
                 (POOL, 500.0, failures),
             ]
         };
-        assert_eq!(verdicts(vec![cell(2, 17, figures(100.0, 80.0, 0))]), [Met, Met, Met]);
-        assert_eq!(verdicts(vec![cell(2, 17, figures(70.0, 95.0, 1))]), [Missed, Missed, Missed]);
+        assert_eq!(verdicts(vec![cell(2, 17, figures(100.0, 80.0, 0))]), [Met; 4]);
+        assert_eq!(verdicts(vec![cell(2, 17, figures(70.0, 95.0, 1))]), [Missed; 4]);
         assert_eq!(
             verdicts(vec![cell(1, 1, figures(70.0, 95.0, 0))]),
             [Met],
@@ -244,29 +261,35 @@ mod tests {
         );
         let both = vec![cell(2, 17, figures(100.0, 80.0, 0)), cell(4, 17, figures(70.0, 80.0, 0))];
         let goals = of_cells(&report(both), COSTS);
-        assert_eq!(goals[1].verdict, Missed, "one load of many is enough");
-        assert_eq!(goals[1].missed_in, ["17 a batch, 50 % of 1024 held, 4 threads: 1.14 of bit map, counted"]);
-        assert!(goals[1].measured.starts_with("1 of 2"), "{:?}", goals[1]);
+        for goal in &goals[1..3] {
+            assert_eq!(goal.verdict, Missed, "one load of many is enough");
+            assert_eq!(goal.missed_in, ["17 a batch, 50 % of 1024 held, 4 threads: 1.14 of bit map, counted"]);
+            assert!(goal.measured.starts_with("1 of 2"), "{goal:?}");
+        }
     }
 
-    /// Who keeps less than we do is shown, not judged.
+    /// Who keeps less than we do is in the first goal, and not in the one that was narrowed, which says that it was.
     #[test]
-    fn peers_that_see_no_double_free_are_not_judged() {
+    fn peers_that_see_no_double_free_are_in_a_goal_of_their_own() {
         let figures =
             [(CARELESS, 1.0, 0), (QUEUE, 900.0, 0), (CAREFUL, 90.0, 0), (FREE_BLOCKS, 80.0, 0), (POOL, 500.0, 0)];
-        assert!(verdicts(vec![cell(2, 17, figures)]).iter().all(|verdict| *verdict == Verdict::Met));
+        let goals = of_cells(&report(vec![cell(2, 17, figures)]), COSTS);
+        let missed: Vec<_> = goals.iter().filter(|goal| goal.verdict == Verdict::Missed).collect();
+        assert!(missed.len() == 1 && missed[0].what.contains("all peers") && missed[0].measured.contains(CARELESS));
+        let noted: Vec<_> = goals.iter().filter(|goal| goal.note.is_some()).collect();
+        assert!(noted.len() == 1 && noted[0].what.contains("sees double frees"), "{noted:?}");
     }
 
     #[test]
     fn a_reason_has_the_figures_of_the_run() {
         let figures = |ours| {
-            [(CARELESS, 1.0, 0), (QUEUE, 4000.0, 0), (CAREFUL, 65.0, 0), (FREE_BLOCKS, ours, 0), (POOL, 900.0, 0)]
+            [(CARELESS, 9000.0, 0), (QUEUE, 4000.0, 0), (CAREFUL, 65.0, 0), (FREE_BLOCKS, ours, 0), (POOL, 900.0, 0)]
         };
         let cells = report(vec![cell(1, 145, figures(216.0)), cell(2, 145, figures(300.0))]);
         let goals = of_cells(&cells, COSTS);
         let why = goals.iter().find_map(|goal| goal.why.as_deref()).expect("one is missed");
         for part in [
-            "12 locked instructions take 60.50 ns at 5.0 ns",
+            "12 locked instructions, as counted on 2026-11-30, take 60.50 ns at 5.0 ns",
             "216 ns beside 65 ns of bit map",
             "100 ns from core to core",
         ] {
@@ -303,6 +326,6 @@ mod tests {
         assert!(missed.why.is_some_and(|why| why.contains("100 blocks here, and 2.00 µs") && why.contains("0.73 µs")));
         let sample = of(replay(false, true, 9e6));
         assert_eq!(sample.verdict, Verdict::NotJudged);
-        assert!(sample.why.is_some_and(|why| why.contains("not judged on the sample")));
+        assert!(sample.why.is_some_and(|why| why.starts_with("the sample was replayed")));
     }
 }

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What stands above the figures.
@@ -17,7 +16,7 @@ pub struct Machine {
     pub system: String,
     /// Load average of the last minute when the run began: other work that the figures suffer from.
     pub load: String,
-    /// The commit of the sources, if that can be found out; `+` if there are changes.
+    /// The commit that this command was built of, if that was known (of release builds), and whether sources were changed.
     pub commit: Option<String>,
     /// The command line.
     pub command: String,
@@ -34,10 +33,23 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
             system: system(),
             load: first_word("/proc/loadavg"),
-            commit: commit(),
+            commit: Some(env!("KVL_BUILT_COMMIT").to_string()).filter(|commit| !commit.is_empty()),
             command: format!("kvledger {}", command.join(" ")),
             date: date(SystemTime::now()),
         }
+    }
+
+    /// The commit in words. Older files have a `+` for changes.
+    pub fn commit(&self) -> String {
+        let commit = self.commit.as_deref().unwrap_or("unknown");
+        commit
+            .strip_suffix('+')
+            .map_or_else(|| commit.to_string(), |commit| format!("{commit} with uncommitted changes"))
+    }
+
+    /// Whether other work was running when the run began.
+    pub fn is_disturbed(&self) -> bool {
+        self.load.parse::<f64>().is_ok_and(|load| load >= 1.0)
     }
 }
 
@@ -62,17 +74,6 @@ fn cpu_model() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_string())
-}
-
-/// Asks git, if there is one and the sources are still where this was built.
-fn commit() -> Option<String> {
-    let git = |args: &[&str]| {
-        let output = Command::new("git").arg("-C").arg(env!("CARGO_MANIFEST_DIR")).args(args).output().ok()?;
-        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
-    };
-    let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
-    let is_changed = git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|changes| !changes.is_empty());
-    Some(if is_changed { format!("{commit}+") } else { commit })
 }
 
 /// `YYYY-MM-DD HH:MM`, UTC.

@@ -55,6 +55,7 @@ pub use trace::TraceFigures;
 
 use crate::replay::Failure;
 use crate::trace::{TimeScale, Trace};
+use clap::ValueEnum;
 use figure::tidy;
 use std::time::Duration;
 
@@ -71,21 +72,21 @@ pub struct Effort {
     pub stops: u32,
 }
 
-/// The parts, each of which can be left out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Parts {
-    /// The allocators.
-    pub allocators: bool,
-    /// Neighbours of what grows.
-    pub runs: bool,
-    /// A thread that is stopped.
-    pub stopped: bool,
-    /// Admission under contention.
-    pub admission: bool,
-    /// The scheduler step.
-    pub step: bool,
-    /// The replay.
-    pub replay: bool,
+/// What can be measured or left out, as `--only` has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Part {
+    /// One batch taken and given back
+    Allocators,
+    /// Neighbouring blocks of sequences that grow
+    Runs,
+    /// A thread that is stopped in the middle of a call
+    Stopped,
+    /// Threads that promise and let go
+    Admission,
+    /// One token for each of 64 to 4,096 sequences
+    Step,
+    /// A trace, incremental, in 8,192 blocks with a safety margin of 128
+    Replay,
 }
 
 /// What is replayed.
@@ -110,50 +111,58 @@ pub struct Plan {
     /// For how long.
     pub effort: Effort,
     /// Which parts.
-    pub parts: Parts,
+    pub parts: Vec<Part>,
     /// Which loads and candidates.
     pub selection: Selection,
 }
 
 impl Plan {
+    /// Whether this part is measured.
+    pub fn has(&self, part: Part) -> bool {
+        self.parts.contains(&part)
+    }
+
     /// About how long everything but the replay takes: what [`Follow`] is told, in sum.
     pub fn takes(&self) -> Duration {
-        let Plan { effort, parts, selection } = self;
+        let Plan { effort, selection, .. } = self;
         let round = |load: &load::Load| selection.round(load, effort.slices) * effort.rounds;
         let allocators = || selection.loads().iter().map(round).sum();
         let admission = || admission::takes(&selection.threads, effort.rounds, effort.slices.throughput);
-        let take = |is_wanted: bool, takes: &dyn Fn() -> Duration| if is_wanted { takes() } else { Duration::ZERO };
-        take(parts.allocators, &allocators)
-            + take(parts.runs, &|| runs::takes(selection))
-            + take(parts.stopped, &|| stopped::takes(selection, effort.stops))
-            + take(parts.admission, &admission)
-            + take(parts.step, &|| step::takes(effort.steps))
+        let take = |part: &Part| match part {
+            Part::Allocators => allocators(),
+            Part::Runs => runs::takes(selection),
+            Part::Stopped => stopped::takes(selection, effort.stops),
+            Part::Admission => admission(),
+            Part::Step => step::takes(effort.steps),
+            Part::Replay => Duration::ZERO,
+        };
+        self.parts.iter().map(take).sum()
     }
 
     /// Measures. `subject` is what to replay. Errors: the replay's.
     pub fn run(&self, subject: Option<&Subject>, follow: Follow<'_>) -> Result<Report, Failure> {
-        let Plan { effort, parts, selection } = self;
+        let Plan { effort, selection, .. } = self;
         let mut report = Report::begin(self);
         let cores = report.machine.cores;
-        if parts.allocators {
+        if self.has(Part::Allocators) {
             let (allocators, transfers) = matrix::measure(selection, effort, cores, follow);
             report.transfer_ns = (!transfers.is_empty()).then(|| tidy(median(&transfers)));
             report.allocators = allocators;
         }
-        if parts.runs {
+        if self.has(Part::Runs) {
             report.neighbours = runs::measure(selection, follow);
         }
-        if parts.stopped {
+        if self.has(Part::Stopped) {
             report.stopped = stopped::measure(selection, effort.stops, follow);
         }
-        if parts.admission {
+        if self.has(Part::Admission) {
             let slice = effort.slices.throughput;
             report.admission = admission::measure(&selection.threads, effort.rounds, slice, cores, follow);
         }
-        if parts.step {
+        if self.has(Part::Step) {
             report.steps = step::measure(effort.steps, follow);
         }
-        if let Some(subject) = subject.filter(|_| parts.replay) {
+        if let Some(subject) = subject.filter(|_| self.has(Part::Replay)) {
             follow(Duration::ZERO, "a replay");
             report.replay = Some(trace::measure(subject, effort.rounds)?);
         }

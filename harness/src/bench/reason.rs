@@ -1,8 +1,8 @@
 //! Why a goal was missed: a sum of parts that are known, in figures of the same run, so that the reader sees what the
 //! machine makes everybody pay and what is left for us to answer for.
 //!
-//! How many locked instructions a call has was counted once, with one thread and every atomic of the core wrapped in a
-//! counter. What one of them takes is measured in each run.
+//! How many locked instructions a call has was counted once ([`COUNTED_ON`] stands beside them), with one thread and every
+//! atomic of the core wrapped in a counter. What one of them takes is measured in each run.
 
 use super::allocator::FREE_BLOCKS;
 use super::figure::{Cell, Figure};
@@ -10,6 +10,9 @@ use super::load::Batches;
 use super::locked::WHERE_GOALS_WERE_SET_NS;
 use super::step::StepFigures;
 use super::trace::TraceFigures;
+
+/// When `LOCKED_*` and `ROWS_A_FENCE` were counted: the code may have changed since.
+const COUNTED_ON: &str = "2026-11-30";
 
 /// Of a batch taken and given back, by its size: a read-modify-write for each word of the bit map that it touches, one
 /// for the claim of each, and those of summaries.
@@ -40,7 +43,10 @@ impl Costs {
     /// Locked instructions, and what they take.
     fn locked(&self, count: f64, unit: &str, units_per_ns: f64) -> String {
         let taken = count * self.locked_ns * units_per_ns;
-        format!("about {count:.0} locked instructions take {taken:.2} {unit} at {:.1} ns each", self.locked_ns)
+        format!(
+            "about {count:.0} locked instructions, as counted on {COUNTED_ON}, take {taken:.2} {unit} at {:.1} ns each",
+            self.locked_ns
+        )
     }
 
     /// Of a load of several threads in which `peer` was better. `alone` is the same load with one thread.

@@ -17,12 +17,28 @@ static MAY_GO: AtomicBool = AtomicBool::new(false);
 /// There is one handler a process.
 static HANDLER: Mutex<()> = Mutex::new(());
 
+#[cfg(any(target_os = "solaris", target_os = "illumos"))]
+use libc::___errno as errno_location;
+/// Where the C library keeps the calling thread's error number.
+#[cfg(any(target_os = "android", target_os = "netbsd", target_os = "openbsd"))]
+use libc::__errno as errno_location;
+#[cfg(any(target_os = "linux", target_os = "dragonfly", target_os = "emscripten"))]
+use libc::__errno_location as errno_location;
+#[cfg(any(target_vendor = "apple", target_os = "freebsd"))]
+use libc::__error as errno_location;
+
 extern "C" fn wait_here(_: libc::c_int) {
+    // SAFETY: it points to this thread's own number for as long as the thread lives, and may be called in a handler.
+    let errno = unsafe { errno_location() };
+    // SAFETY: as above. The code that was stopped may be about to read it, and nanosleep writes it.
+    let before = unsafe { *errno };
     IS_STOPPED.store(true, SeqCst);
     while !MAY_GO.load(SeqCst) {
         // SAFETY: nanosleep may be called in a handler (POSIX), `NAP` is a valid time, and the rest is not asked for.
         unsafe { libc::nanosleep(&NAP, null_mut()) };
     }
+    // SAFETY: as above.
+    unsafe { *errno = before };
     IS_STOPPED.store(false, SeqCst);
 }
 

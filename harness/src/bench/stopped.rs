@@ -24,6 +24,21 @@ pub struct Stopped {
     pub fewest: u64,
 }
 
+/// From one stop in so many on a stand counts: once in a while a thread that nobody stops gets no core for [`PATIENCE`].
+pub const NOISE: u32 = 20;
+
+impl Stopped {
+    /// Whether a stopped thread stops the others: the other one stood still in at least one stop of [`NOISE`].
+    pub fn stops_others(&self) -> bool {
+        self.stood_still > 0 && self.stood_still.saturating_mul(NOISE) >= self.stops
+    }
+
+    /// Whether the other one stood still, but so seldom that it says nothing.
+    pub fn is_noise(&self) -> bool {
+        self.stood_still > 0 && !self.stops_others()
+    }
+}
+
 /// Turns after which the other one has shown that it goes on.
 pub const ENOUGH: u64 = 1_000;
 
@@ -163,6 +178,13 @@ mod two {
 mod tests {
     use super::super::allocator::CANDIDATES;
     use super::*;
+
+    #[test]
+    fn a_stand_counts_from_one_in_twenty_on() {
+        let of = |stood_still| Stopped { name: String::new(), stops: 200, stood_still, fewest: 0 };
+        let said = [0, 1, 9, 10, 200].map(|stood_still| (of(stood_still).is_noise(), of(stood_still).stops_others()));
+        assert_eq!(said, [(false, false), (true, false), (true, false), (false, true), (false, true)]);
+    }
 
     /// No time is compared: a lock-free candidate goes on however long it takes, and a spin lock held by nobody who runs
     /// is not released. (That a stop hits the lock is chance; so many stops do not all miss.)

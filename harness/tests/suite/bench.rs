@@ -73,7 +73,7 @@ fn parts_are_measured_by_themselves() {
         "Goals: ",
         "commit ",
         "compare-exchange",
-        "not judged on the sample",
+        "the sample was replayed",
         "whole turn",
     ] {
         assert!(table.contains(part), "{part} is missing in:\n{table}");
@@ -166,6 +166,23 @@ fn the_readme_and_the_results_agree() {
     });
     let again = again.expect("the README names a file of figures");
     assert!(page == again, "README.md is not what its figures say: `kvledger bench report FIGURES --into README.md`");
+}
+
+/// Files of the repository that a help text names are there.
+#[test]
+fn files_that_the_help_names_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let mut found = 0;
+    for command in [&["--help"][..], &["report", "--help"], &["cache", "--help"], &["count", "--help"]] {
+        let help = text(&bench(command).stdout);
+        assert!(help.contains("Exit codes: 0 ") && help.contains("Example"), "{command:?}: {help}");
+        let words = help.split_whitespace().map(|word| word.trim_matches(|c: char| "`.,;:()".contains(c)));
+        for word in words.filter(|word| word.starts_with("harness/") || *word == "README.md") {
+            found += 1;
+            assert!(root.join(word).is_file(), "{command:?} names {word}, which is not there");
+        }
+    }
+    assert!(found >= 4, "{found}");
 }
 
 #[test]

@@ -32,8 +32,7 @@ pub fn changes(new: &Report, old: &Report, width: usize) -> String {
         row(&mut grid, &name("a turn"), then.turn_median_us * 1e3, step.turn_median_us * 1e3);
     }
     let machine = |report: &Report| {
-        let commit = report.machine.commit.as_deref().unwrap_or("unknown");
-        format!("{}, commit {commit}, {} UTC", report.machine.model, report.machine.date)
+        format!("{}, commit {}, {} UTC", report.machine.model, report.machine.commit(), report.machine.date)
     };
     let mut out = wrapped(&format!("then: {}", machine(old)), width);
     out += &wrapped(&format!("now:  {}", machine(new)), width);

@@ -2,11 +2,12 @@
 
 use super::grid::Grid;
 use super::text::{ADMISSION, admission_grid, steps_grid};
-use super::{digits, headline, shown, threads};
-use crate::bench::allocator::{FREE_BLOCKS, NOTHING, Side};
+use super::{DISTURBED, ahead, digits, headline, is_alone, is_shared, shown, stood_still, threads, verdict};
+use crate::bench::allocator::{FREE_BLOCKS, NOTHING, QUEUE, Side};
 use crate::bench::document::{Described, Report};
-use crate::bench::figure::Cell;
+use crate::bench::figure::{Cell, Figure};
 use crate::bench::goals::Verdict;
+use crate::bench::stopped::NOISE;
 use crate::report::grouped;
 use std::fmt::Write;
 
@@ -14,6 +15,13 @@ use std::fmt::Write;
 const BEGIN: &str = "<!-- figures: ";
 const BEGIN_END: &str = " -->\n";
 const END: &str = "<!-- end of figures -->\n";
+
+/// Peers that have a row of their own, by what people use; the others are in the text.
+const SHOWN: [&str; 6] =
+    ["Mutex<Vec>", "parking_lot, Vec", "spin lock, Vec", QUEUE, "heapless queue", "Treiber stack, chained"];
+
+/// The row of all who could stand in for the free list.
+const CAREFUL: &str = "best careful peer";
 
 /// The tables. `path` is where the reader finds the figures.
 pub fn markdown(report: &Report, path: &str) -> String {
@@ -23,7 +31,7 @@ pub fn markdown(report: &Report, path: &str) -> String {
         let picture = path.replace(".json", ".svg");
         let _ = writeln!(out, "![Nanoseconds of a core a batch over threads, one panel a load]({picture})\n");
     }
-    throughput(&mut out, report);
+    throughput(&mut out, report, &path.replace(".json", ".txt"));
     peers(&mut out, report);
     calls(&mut out, report);
     goals(&mut out, report);
@@ -34,26 +42,30 @@ pub fn markdown(report: &Report, path: &str) -> String {
 fn caption(out: &mut String, report: &Report, path: &str) {
     let machine = &report.machine;
     let text_path = path.replace(".json", ".txt");
+    let disturbed = if machine.is_disturbed() { format!(" {DISTURBED}") } else { String::new() };
     let _ = writeln!(
         out,
-        "`{}` on {} ({} cores, load {} at the start), {}, commit {}; all figures: [text]({text_path}), [data]({path}).\n",
+        "`{}` on {} ({} cores, load {} at the start), {}, commit {}; all figures: [text]({text_path}), [data]({path}).{disturbed}\n",
         machine.command,
         machine.model,
         machine.cores,
         machine.load,
         machine.date.split(' ').next().unwrap_or_default(),
-        machine.commit.as_deref().unwrap_or("unknown"),
+        machine.commit(),
     );
 }
 
-fn throughput(out: &mut String, report: &Report) {
+fn throughput(out: &mut String, report: &Report, text_path: &str) {
     let Some((blocks, occupancy)) = headline(report) else { return };
     let _ = writeln!(
         out,
         "Nanoseconds of a core for one batch taken and what is given back for it, {} blocks, {occupancy} held, random replacement; \
-         one thread: the best of {} rounds, several: the middle one. The loop alone is in every figure. Bold: the lowest.\n",
+         one thread: the best of {} rounds, several: the middle one. The loop alone is in every figure. Bold: the lowest of all peers and the free list. \
+         *{CAREFUL}*: in each load the lowest of those that keep N blocks and see double frees ({}); each by itself is in the \
+         [text]({text_path}).\n",
         grouped(blocks.into()),
-        report.rounds
+        report.rounds,
+        careful_names(report)
     );
     for count in [1, 2] {
         let is_here = |cell: &&Cell| (cell.blocks, cell.occupancy, cell.threads) == (blocks, occupancy, count);
@@ -67,26 +79,51 @@ fn throughput(out: &mut String, report: &Report) {
     }
 }
 
-/// Candidates by load.
+/// Who could stand in for the free list, of those that were measured.
+fn careful_names(report: &Report) -> String {
+    let is_measured = |name: &str| report.allocators.iter().any(|cell| cell.of(name).is_some());
+    let names = report.candidates.iter().map(|described| described.name.as_str());
+    let careful: Vec<&str> = names.filter(|name| report.is_careful_peer(name) && is_measured(name)).collect();
+    if careful.is_empty() { "none was measured".to_string() } else { careful.join("; ") }
+}
+
+/// Candidates that have a row: the loop, the peers that people use, ours.
+fn rows(report: &Report) -> impl Iterator<Item = &Described> {
+    let has_row = |described: &&Described| described.side != Side::Peer || SHOWN.contains(&described.name.as_str());
+    let is_measured = |described: &&Described| report.allocators.iter().any(|cell| cell.of(&described.name).is_some());
+    report.candidates.iter().filter(has_row).filter(is_measured)
+}
+
+/// Candidates by load, ours last.
 fn by_load(report: &Report, count: u32, cells: &[&Cell]) -> Grid {
     let heading = |cell: &&Cell| format!("{} a batch", cell.batches);
     let mut grid = Grid::new(std::iter::once(threads(count)).chain(cells.iter().map(heading)));
-    for described in
-        report.candidates.iter().filter(|described| cells.iter().any(|cell| cell.of(&described.name).is_some()))
-    {
-        let of = |cell: &&Cell| {
-            let Some(figure) = cell.of(&described.name) else { return String::new() };
-            let refused = if figure.failures > 0 { " !" } else { "" };
-            let ns = digits(shown(cell, figure));
-            if is_lowest(report, cell, &described.name) {
-                format!("**{ns}**{refused}")
-            } else {
-                format!("{ns}{refused}")
-            }
-        };
-        grid.row(std::iter::once(name(report, described)).chain(cells.iter().map(of)));
+    let (ours, others): (Vec<_>, Vec<_>) = rows(report).partition(|described| described.side == Side::Ours);
+    let one = |described: &Described| {
+        let of = |cell: &&Cell| cell.of(&described.name).map_or_else(String::new, |figure| entry(report, cell, figure));
+        std::iter::once(name(report, described)).chain(cells.iter().map(of)).collect::<Vec<_>>()
+    };
+    others.into_iter().for_each(|described| grid.row(one(described)));
+    let careful: Vec<String> = cells.iter().map(|cell| best_careful(report, cell)).collect();
+    if careful.iter().any(|entry| !entry.is_empty()) {
+        grid.row(std::iter::once(CAREFUL.to_string()).chain(careful));
     }
+    ours.into_iter().for_each(|described| grid.row(one(described)));
     grid
+}
+
+/// The lowest figure of those that could stand in for the free list.
+fn best_careful(report: &Report, cell: &Cell) -> String {
+    let careful = cell.figures.iter().filter(|figure| report.is_careful_peer(&figure.name));
+    let best = careful.min_by(|one, other| shown(cell, one).total_cmp(&shown(cell, other)));
+    best.map_or_else(String::new, |figure| entry(report, cell, figure))
+}
+
+/// A figure: bold if it is the lowest, marked if there were refusals.
+fn entry(report: &Report, cell: &Cell, figure: &Figure) -> String {
+    let refused = if figure.failures > 0 { " !" } else { "" };
+    let ns = digits(shown(cell, figure));
+    if is_lowest(report, cell, &figure.name) { format!("**{ns}**{refused}") } else { format!("{ns}{refused}") }
 }
 
 /// Ours stand out.
@@ -111,45 +148,40 @@ fn peers(out: &mut String, report: &Report) {
         out,
         "What each of them keeps to, and in how many of all loads that were measured it is ahead of the free list:\n"
     );
-    let headings =
-        ["", "ahead, 1 thread", "ahead, 2 to 8", "blocks a run", "stood still", "what it gives up"].map(String::from);
-    let mut grid = Grid::new(headings);
-    for described in report.candidates.iter().filter(|described| described.name != NOTHING) {
-        let ahead = |is_counted: fn(&Cell) -> bool| ahead(report, &described.name, is_counted);
-        let is_peer = described.side == Side::Peer;
-        let of_peer = |text: String| if is_peer { text } else { String::new() };
-        let near = report.neighbours.iter().find(|near| (near.blocks, near.occupancy) == (blocks, occupancy));
+    let headings = ["", "ahead, 1 thread", "ahead, several threads", "blocks a run", "stood still", "what it gives up"];
+    let mut grid = Grid::new(headings.map(String::from));
+    let (ours, others): (Vec<_>, Vec<_>) = rows(report).partition(|described| described.side == Side::Ours);
+    let near = report.neighbours.iter().find(|near| (near.blocks, near.occupancy) == (blocks, occupancy));
+    let one = |described: &Described| {
+        let is_it = |name: &str| name == described.name && described.side == Side::Peer;
         let run = near.and_then(|near| near.figures.iter().find(|figure| figure.name == described.name));
         let stopped = report.stopped.iter().find(|stopped| stopped.name == described.name);
-        if report.allocators.iter().all(|cell| cell.of(&described.name).is_none()) {
-            continue;
-        }
-        grid.row([
+        [
             name(report, described),
-            of_peer(ahead(|cell| cell.threads == 1)),
-            of_peer(ahead(|cell| cell.threads > 1)),
+            ahead(report, &is_it, is_alone),
+            ahead(report, &is_it, is_shared),
             run.map_or_else(String::new, |run| format!("{:.1}", run.blocks_a_run)),
-            stopped.map_or_else(String::new, |stopped| format!("{} of {}", stopped.stood_still, stopped.stops)),
-            described.keeps.gives_up(),
-        ]);
+            stopped.map_or_else(String::new, stood_still),
+            report.gives_up(described),
+        ]
+    };
+    others.iter().filter(|described| described.name != NOTHING).for_each(|described| grid.row(one(described)));
+    let of_careful = |is_counted| ahead(report, &|name| report.is_careful_peer(name), is_counted);
+    let careful = [of_careful(is_alone), of_careful(is_shared)];
+    if careful.iter().any(|entry| !entry.is_empty()) {
+        let [alone, shared] = careful;
+        let words = "differs from one to the other: see the text".to_string();
+        grid.row([CAREFUL.to_string(), alone, shared, String::new(), String::new(), words]);
     }
+    ours.iter().for_each(|described| grid.row(one(described)));
     let _ = writeln!(out, "{}", grid.markdown());
     let _ = writeln!(
         out,
         "*Blocks a run*: neighbours that a growing sequence got, {occupancy} of {} held. *Stood still*: times that a thread came \
-         to a stand while another one was stopped in the middle of a call.\n",
+         to a stand while another one was stopped in the middle of a call; it counts as \"a stopped thread stops the others\" \
+         from one stop in {NOISE} on, fewer are noise.\n",
         grouped(blocks.into())
     );
-}
-
-/// `a of b`: loads in which a candidate took less time than the free list.
-fn ahead(report: &Report, name: &str, is_counted: fn(&Cell) -> bool) -> String {
-    let pairs = report.allocators.iter().filter(|cell| is_counted(cell)).filter_map(|cell| {
-        let (theirs, ours) = (cell.of(name)?, cell.of(FREE_BLOCKS)?);
-        Some(ours.ratio_to(theirs) > 1.0)
-    });
-    let (ahead, all) = pairs.fold((0, 0), |(ahead, all), is_ahead| (ahead + u32::from(is_ahead), all + 1));
-    format!("{ahead} of {all}")
 }
 
 /// The calls of the pool.
@@ -178,12 +210,13 @@ fn goals(out: &mut String, report: &Report) {
         return;
     }
     let mut lines = String::new();
-    for goal in report.goals.iter().filter(|goal| goal.verdict != Verdict::NotJudged) {
-        let verdict = if goal.verdict == Verdict::Met { "met" } else { "**missed**" };
-        let why = goal.why.as_ref().map_or_else(String::new, |why| format!(" ({why})"));
-        let _ = writeln!(lines, "- {verdict}: {}: hoped {}, measured {}{why}", goal.what, goal.hoped, goal.measured);
+    for goal in &report.goals {
+        let verdict = if goal.verdict == Verdict::Missed { "**missed**" } else { verdict(goal) };
+        let words = [&goal.why, &goal.note].into_iter().flatten().map(|words| format!(" ({words})"));
+        let words: String = words.collect();
+        let _ = writeln!(lines, "- {verdict}: {}: hoped {}, measured {}{words}", goal.what, goal.hoped, goal.measured);
     }
-    let _ = writeln!(out, "Set beforehand:\n\n{}", lines.trim_end());
+    let _ = writeln!(out, "Goals, and what came of them:\n\n{}", lines.trim_end());
 }
 
 /// `page` with the part between its marks made anew: `<!-- figures: PATH -->` names the file, which `make` turns into text,
@@ -199,7 +232,8 @@ pub fn put_between_marks(page: &str, make: impl FnOnce(&str) -> Result<String, S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{Batches, Figure, Occupancy};
+    use crate::bench::allocator::CANDIDATES;
+    use crate::bench::{Batches, Occupancy};
 
     #[test]
     fn what_is_between_the_marks_is_made_anew() {
@@ -227,5 +261,49 @@ mod tests {
         assert!(text.contains("| Mutex&lt;Vec> | **20** |") && text.contains("| **free list** | 40 |"), "{text}");
         assert!(text.contains("| Mutex&lt;Vec> | 200 |") && text.contains("| **free list** | **40** |"), "{text}");
         assert!(text.contains("| Mutex&lt;Vec> | 1 of 1 | 0 of 1 |"), "{text}");
+    }
+
+    /// Those without a row of their own are in one together: it has the lowest of them, by load.
+    #[test]
+    fn careful_peers_share_a_row() {
+        assert!(SHOWN.iter().all(|name| CANDIDATES.iter().any(|candidate| candidate.name == *name)));
+        let figure = |name: &str, ns| Figure { rounds_ns: vec![ns], ..Figure::new(name) };
+        let cell = |batch, flat, counted| Cell {
+            blocks: 1024,
+            batches: Batches::Fixed(batch),
+            threads: 2,
+            occupancy: Occupancy(500),
+            repeated: 0,
+            figures: vec![
+                figure("bit map, flat", flat),
+                figure("bit map, counted", counted),
+                figure(FREE_BLOCKS, 40.0),
+            ],
+        };
+        let report = Report { allocators: vec![cell(1, 30.0, 50.0), cell(17, 60.0, 55.0)], ..Report::empty() };
+        let text = markdown(&report, "f.json");
+        assert!(text.contains("| best careful peer | **30** | 55 |"), "{text}");
+        assert!(text.contains("(bit map, flat; bit map, counted)") && !text.contains("| bit map"), "{text}");
+        assert!(text.contains("| best careful peer |  | 1 of 2 |"), "{text}");
+    }
+
+    #[test]
+    fn a_page_says_that_other_work_was_running_and_what_was_not_judged() {
+        let mut report = Report::empty();
+        (report.machine.load, report.machine.commit) = ("1.5".to_string(), Some("abc+".to_string()));
+        report.goals = vec![crate::bench::Goal {
+            what: "a".to_string(),
+            hoped: "b".to_string(),
+            measured: "c".to_string(),
+            verdict: Verdict::NotJudged,
+            why: Some("the sample was replayed".to_string()),
+            note: None,
+            missed_in: Vec::new(),
+        }];
+        let text = markdown(&report, "f.json");
+        assert!(text.contains(DISTURBED) && text.contains("commit abc with uncommitted changes;"), "{text}");
+        assert!(text.contains("- not judged: a: hoped b, measured c (the sample was replayed)"), "{text}");
+        report.machine.load = "0.99".to_string();
+        assert!(!markdown(&report, "f.json").contains(DISTURBED));
     }
 }

@@ -1,7 +1,7 @@
 //! Everything that was measured, as text.
 
 use super::grid::{Grid, wrapped};
-use super::{digits, distinct, headline, threads};
+use super::{DISTURBED, ahead, digits, distinct, headline, is_alone, is_shared, stood_still, threads, verdict};
 use crate::bench::admission::Contention;
 use crate::bench::document::Report;
 use crate::bench::figure::{Cell, Figure};
@@ -49,7 +49,7 @@ fn head(page: &mut Page, report: &Report) {
     let machine = &report.machine;
     let cores = machine.cores;
     page.say(&format!("{}, {cores} cores, {}, load {} at the start", machine.model, machine.system, machine.load));
-    page.say(&format!("commit {}, {} UTC", machine.commit.as_deref().unwrap_or("unknown"), machine.date));
+    page.say(&format!("commit {}, {} UTC", machine.commit(), machine.date));
     page.say(&machine.command);
     page.say(&format!(
         "A load and a compare-exchange that nobody contests: {:.1} ns here, {WHERE_GOALS_WERE_SET_NS} ns on the core for \
@@ -60,8 +60,8 @@ fn head(page: &mut Page, report: &Report) {
         let ns = grouped(ns as u64);
         page.say(&format!("A cache line took {ns} ns from core to core (median); what is shared waits for that."));
     }
-    if machine.load.parse::<f64>().is_ok_and(|load| load >= 1.0) {
-        page.say("Other work was running: every figure is worse than this machine can do.");
+    if machine.is_disturbed() {
+        page.say(DISTURBED);
     }
 }
 
@@ -93,7 +93,15 @@ fn allocators(page: &mut Page, report: &Report) {
     page.say(&format!("Measured again, because the kernel gave the core to other work: {repeated} times."));
     let other = |described: &&crate::bench::Described| described.side == crate::bench::Side::Peer;
     for described in report.candidates.iter().filter(other) {
-        page.say(&format!("{}: {}.", described.name, described.keeps.gives_up()));
+        let ahead = |is_counted| ahead(report, &|name| name == described.name, is_counted);
+        let loads = [("one thread", ahead(is_alone)), ("several", ahead(is_shared))];
+        let loads =
+            loads.iter().filter(|(_, ahead)| !ahead.is_empty()).map(|(who, ahead)| format!("{ahead} loads with {who}"));
+        let loads = loads.collect::<Vec<_>>().join(", ");
+        if !loads.is_empty() {
+            let gives_up = report.gives_up(described);
+            page.say(&format!("{}: {gives_up}; ahead of the free list in {loads}.", described.name));
+        }
     }
     page.say("\"ledger and pool\" is a whole life: open, admit, take the blocks into a table row, end.");
 }
@@ -155,15 +163,16 @@ fn stopped(page: &mut Page, report: &Report) {
     let Some(first) = report.stopped.first() else { return };
     let mut grid = Grid::new(["", "stood still", "fewest turns made meanwhile"].map(String::from));
     for stopped in &report.stopped {
-        grid.row([stopped.name.clone(), stopped.stood_still.to_string(), stopped.fewest.to_string()]);
+        grid.row([stopped.name.clone(), stood_still(stopped), stopped.fewest.to_string()]);
     }
     let enough = crate::bench::stopped::ENOUGH;
     page.table(
         &format!(
             "One of two threads is stopped by a signal at a random moment, {} times, until the other has made {enough} turns, \
-             or none for {} ms.",
+             or none for {} ms. A stand counts from one stop in {} on: fewer are noise, of a machine that gives a thread no core.",
             first.stops,
-            crate::bench::stopped::PATIENCE.as_millis()
+            crate::bench::stopped::PATIENCE.as_millis(),
+            crate::bench::stopped::NOISE
         ),
         &grid,
     );
@@ -208,7 +217,7 @@ pub(super) fn steps_grid(steps: &[StepFigures]) -> Option<(String, Grid)> {
         ("advance_many, p99", |step| format!("{:.2}", step.advance_p99_us)),
         ("whole turn, median", |step| format!("{:.2}", step.turn_median_us)),
         ("advance_many, recorded", |step| format!("{:.2}", step.recorded_median_us)),
-        ("and not, in turn", |step| format!("{:.2}", step.unrecorded_median_us)),
+        ("advance_many, not recorded", |step| format!("{:.2}", step.unrecorded_median_us)),
         ("export of changed rows", |step| format!("{:.2}", step.export_changed_median_us)),
         ("export of all, packed", |step| format!("{:.2}", step.export_all_median_us)),
         ("blocks taken", |step| format!("{:.1}", step.blocks_mean)),
@@ -261,12 +270,11 @@ fn goals(page: &mut Page, report: &Report) {
     page.out.push('\n');
     page.say(&format!("Goals: {} of {judged} met{not_judged}", count(Verdict::Met)));
     for goal in &report.goals {
-        let verdict = match goal.verdict {
-            Verdict::Met => "met:",
-            Verdict::Missed => "MISSED:",
-            Verdict::NotJudged => "-:",
-        };
-        page.say(&format!("{verdict} {}: hoped {}, measured {}", goal.what, goal.hoped, goal.measured));
+        let verdict = if goal.verdict == Verdict::Missed { "MISSED" } else { verdict(goal) };
+        page.say(&format!("{verdict}: {}: hoped {}, measured {}", goal.what, goal.hoped, goal.measured));
+        if let Some(note) = &goal.note {
+            page.say(note);
+        }
         if let Some(why) = &goal.why {
             page.say(why);
         }

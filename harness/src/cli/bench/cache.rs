@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Requests in order of arrival, one after the other, without a pool: what a cache of so many blocks would find.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Example: kvledger bench cache conversation.jsonl --capacity 16384,65536 --group tenant")]
+#[command(after_long_help = HELP)]
 pub struct Args {
     /// Trace files of one format, or a folder of agent sessions; without any, a small sample that comes with kvledger
     #[arg(value_name = "PATH")]
@@ -44,6 +44,10 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
+
+const HELP: &str = "Example: kvledger bench cache conversation.jsonl --capacity 16384,65536 --group tenant
+
+Exit codes: 0 done; 2 the flags or the trace cannot be used.";
 
 /// The figures for programs.
 #[derive(Serialize)]

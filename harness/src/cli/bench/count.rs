@@ -11,11 +11,16 @@ use std::fmt::Write;
 /// `harness/counts.py` runs it under callgrind and compares with `harness/counts.json`. It prints how many operations were
 /// done inside the function `counted_region`.
 #[derive(clap::Args, Debug)]
+#[command(after_long_help = HELP)]
 pub struct Args {
     /// Which work
     #[arg(value_parser = PossibleValuesParser::new(CASES.iter().map(|case| case.name)), hide_possible_values = true)]
     case: Option<String>,
 }
+
+const HELP: &str = "Example: kvledger bench count take-give-17
+
+Exit codes: 0 done; 2 there is no such case.";
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {

@@ -8,7 +8,7 @@ mod report;
 use super::output::{can_be_written, write_file, write_out};
 use super::values::{count_u32, count_u64};
 use super::{Stop, input, terminal};
-use crate::bench::{self, Batches, CANDIDATES, Effort, Occupancy, Parts, Plan, Selection, Side, Slices, Subject};
+use crate::bench::{self, Batches, CANDIDATES, Effort, Occupancy, Part, Plan, Selection, Side, Slices, Subject};
 use crate::trace::{Normalise, TimeScale};
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// Everything runs in one process, candidates in turn. About three minutes; with --full every load, under 25 minutes.
 /// Other work on the machine spoils the figures: the load average stands above them.
 #[derive(clap::Args, Debug)]
-#[command(args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+#[command(args_conflicts_with_subcommands = true, after_long_help = EXAMPLES)]
 pub struct Args {
     #[command(subcommand)]
     apart: Option<Apart>,
@@ -34,7 +34,10 @@ const EXAMPLES: &str = "Examples:
   kvledger bench --json figures.json
   kvledger bench --only allocators --peers mutex,bitmap-counted --threads 2 --loads 17
   kvledger bench --full --json figures.json
-  kvledger bench report figures.json --svg figures.svg";
+  kvledger bench report figures.json --svg figures.svg
+
+Exit codes: 0 measured, whatever came of the goals; 1 the replay failed, or a candidate broke; 2 the flags or the trace
+cannot be used.";
 
 #[derive(clap::Subcommand, Debug)]
 enum Apart {
@@ -102,23 +105,6 @@ struct Measure {
     json: Option<PathBuf>,
 }
 
-/// `--only`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Part {
-    /// One batch taken and given back
-    Allocators,
-    /// Neighbouring blocks of sequences that grow
-    Runs,
-    /// A thread that is stopped in the middle of a call
-    Stopped,
-    /// Threads that promise and let go
-    Admission,
-    /// One token for each of 64 to 4,096 sequences
-    Step,
-    /// A trace, incremental, in 8,192 blocks with a safety margin of 128
-    Replay,
-}
-
 /// Most threads: each holds a part of the pool.
 const THREADS_MAX: u32 = 64;
 
@@ -156,7 +142,7 @@ fn measure(args: &Measure) -> Result<(), Stop> {
     if let Some(file) = &args.json {
         can_be_written("--json", file, args.trace.as_slice())?;
     }
-    let subject = if plan.parts.replay { Some(read(args)?) } else { None };
+    let subject = if plan.has(Part::Replay) { Some(read(args)?) } else { None };
     end_on_panic();
     let follow = follow::Bar::new(plan.takes());
     let report = plan.run(subject.as_ref(), &|takes, what| follow.next(takes, what))?;
@@ -199,16 +185,9 @@ fn plan(args: &Measure) -> Result<Plan, Stop> {
     if !args.peers.is_empty() {
         selection.keep_peers(&args.peers);
     }
-    let has = |part| args.only.contains(&part);
-    let parts = Parts {
-        allocators: has(Part::Allocators),
-        runs: has(Part::Runs),
-        stopped: has(Part::Stopped),
-        admission: has(Part::Admission),
-        step: has(Part::Step),
-        replay: has(Part::Replay),
-    };
-    if parts.allocators && selection.loads().is_empty() {
+    // A part that is named twice is measured once.
+    let parts: Vec<Part> = Part::value_variants().iter().filter(|part| args.only.contains(part)).copied().collect();
+    if parts.contains(&Part::Allocators) && selection.loads().is_empty() {
         let mend = "give smaller --loads, larger --pools or fewer --threads";
         return Err(Stop::Usage(format!("no thread could hold two batches in any of these pools: {mend}")));
     }

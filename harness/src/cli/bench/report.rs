@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Show figures that were measured before: as text, as Markdown, as a picture, or beside older ones
 #[derive(clap::Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_long_help = EXAMPLES)]
 pub struct Args {
     /// The file that `kvledger bench --json` wrote
     figures: PathBuf,
@@ -34,8 +34,10 @@ pub struct Args {
 const EXAMPLES: &str = "Examples:
   kvledger bench report figures.json > figures.txt
   kvledger bench report figures.json --svg figures.svg
-  kvledger bench report harness/results/xeon-2-core/2026-11-30.json --into README.md
-  kvledger bench report figures.json --against older.json";
+  kvledger bench report harness/results/xeon-2-core/figures.json --into README.md
+  kvledger bench report figures.json --against older.json
+
+Exit codes: 0 done; 2 the flags, the figures or the marks of the README cannot be used.";
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
