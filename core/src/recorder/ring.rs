@@ -164,11 +164,9 @@ impl<'m> Ring<'m> {
     /// The call that has the ring took the blocks of a run.
     #[inline(always)]
     pub(crate) fn note_taken(&self, start: u32, len: u32) {
-        let first = self.own.at(FIRST_BLOCK);
-        if first.load(Relaxed) == 0 {
-            first.store(u64::from(start), Relaxed);
+        if self.note(start, len) == 0 {
+            self.own.at(FIRST_BLOCK).store(u64::from(start), Relaxed);
         }
-        self.note(start, len);
     }
 
     /// The call that has the ring refused a row of its batch.
@@ -177,13 +175,15 @@ impl<'m> Ring<'m> {
         self.note(row, status);
     }
 
+    /// What the digest was before. The product is not of the digest, so that it need not wait for the one before.
     #[inline(always)]
-    fn note(&self, low: u32, high: u32) {
+    fn note(&self, low: u32, high: u32) -> u64 {
         /// Odd, with its bits well spread: 2^64 / φ.
         const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
         let digest = self.own.at(DIGEST);
-        let noted = u64::from(low) | u64::from(high) << 32;
-        digest.store((digest.load(Relaxed).rotate_left(5) ^ noted).wrapping_mul(SPREAD), Relaxed);
+        let (before, noted) = (digest.load(Relaxed), u64::from(low) | u64::from(high) << 32);
+        digest.store(before.rotate_left(5).wrapping_add(noted.wrapping_mul(SPREAD)), Relaxed);
+        before
     }
 
     /// Digest and first block of the last call.
