@@ -28,7 +28,7 @@ pub struct Stopped {
 pub const NOISE: u32 = 20;
 
 impl Stopped {
-    /// Whether a stopped thread stops the others: the other one stood still in at least one stop of [`NOISE`].
+    /// Whether a stopped thread stops the others: the other one stood still in at least one stop of `NOISE`.
     pub fn stops_others(&self) -> bool {
         self.stood_still > 0 && self.stood_still.saturating_mul(NOISE) >= self.stops
     }
