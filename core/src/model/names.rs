@@ -7,7 +7,10 @@ use crate::recorder::{Answer, Call, Steps};
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
-/// Names of then, and what they are now. A name that is the same, or was never given out, is not in it.
+/// No generation and no epoch ever has this number.
+const NOBODY: u64 = u64::MAX;
+
+/// Names of then, and what they are now.
 #[derive(Default)]
 pub(super) struct Names {
     sequences: BTreeMap<(u32, u32, u64), Sequence>,
@@ -18,19 +21,17 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A call got `then`, and gets `now`.
-    pub(super) fn learn(&mut self, then: &Result<Answer, Refusal>, now: &Result<Answer, Refusal>) {
-        match (then, now) {
-            (Ok(Answer::Sequence(then)), Ok(Answer::Sequence(now))) => {
+    /// `call` got `then`, and gets `now`. A frontier is an epoch too, but nobody's name.
+    pub(super) fn learn(&mut self, call: &Call<'_>, then: &Result<Answer, Refusal>, now: &Result<Answer, Refusal>) {
+        match (call, then, now) {
+            (Call::Open, Ok(Answer::Sequence(then)), Ok(Answer::Sequence(now))) => {
                 self.slots.insert(then.slot, *now);
-                if then != now {
-                    self.sequences.insert((then.slot, then.pool, then.generation), *now);
-                }
+                self.sequences.insert((then.slot, then.pool, then.generation), *now);
             }
-            (Ok(Answer::Account(then)), Ok(Answer::Account(now))) if then != now => {
+            (Call::OpenAccount { .. }, Ok(Answer::Account(then)), Ok(Answer::Account(now))) => {
                 self.accounts.insert((then.slot, then.pool, then.generation), *now);
             }
-            (Ok(Answer::Epoch(then)), Ok(Answer::Epoch(now))) if then != now => {
+            (Call::Submit { .. }, Ok(Answer::Epoch(then)), Ok(Answer::Epoch(now))) => {
                 self.epochs.insert(then.0, *now);
             }
             _ => {}
@@ -80,8 +81,10 @@ impl Names {
         }
     }
 
+    /// A name that was never given out is nobody's now either, whoever has it by chance.
     fn sequence(&self, name: Sequence) -> Sequence {
-        self.sequences.get(&(name.slot, name.pool, name.generation)).copied().unwrap_or(name)
+        let now = self.sequences.get(&(name.slot, name.pool, name.generation)).copied();
+        now.unwrap_or(Sequence { generation: NOBODY, ..name })
     }
 
     /// Rows in which all advanced name the slot only.
@@ -91,10 +94,11 @@ impl Names {
     }
 
     fn account(&self, name: Account) -> Account {
-        self.accounts.get(&(name.slot, name.pool, name.generation)).copied().unwrap_or(name)
+        let now = self.accounts.get(&(name.slot, name.pool, name.generation)).copied();
+        if name.is_none() { name } else { now.unwrap_or(Account { generation: NOBODY, ..name }) }
     }
 
     fn epoch(&self, name: Epoch) -> Epoch {
-        self.epochs.get(&name.0).copied().unwrap_or(name)
+        if name == Epoch::NONE { name } else { self.epochs.get(&name.0).copied().unwrap_or(Epoch(NOBODY)) }
     }
 }

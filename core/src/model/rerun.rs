@@ -56,7 +56,7 @@ pub fn rerun(history: &History<'_>, model: bool, mut each: impl FnMut(&Record<'_
         if fault.is_some() {
             comparison = None;
         }
-        names.learn(&record.outcome.answer, &answer);
+        names.learn(&record.call, &record.outcome.answer, &answer);
         let (digest, first_block) = pool.noted();
         let outcome = Outcome { answer, digest, first_block };
         each(record, &Again { outcome, fault, passed_over: false });

@@ -352,6 +352,35 @@ fn a_history_may_be_asked_for_as_far_as_it_is_whole() {
     assert_eq!((history.records.len(), history.ends_at), (24, None));
 }
 
+/// Names that were not given out in the history, and frontiers, are not taken for somebody's handles and epochs.
+#[test]
+fn a_name_of_then_is_nobody_elses_now() {
+    let mut home = Home::new(PoolConfig { streams: 2, ..CONFIG }, 64);
+    let pool = Pool::init(&mut home.memory, &mut home.table, &home.config).expect("valid");
+    let [first, second] = home.rings.each_mut().map(|ring| pool.recording(ring).expect("room"));
+    let hold = second.recorder.ring().and_then(|ring| ring.take()).expect("nobody has it");
+    let lost = second.open().expect("a slot");
+    drop(hold);
+    let sequence = first.open().expect("a slot");
+    first.admit(lost, &Admission::full(4, 4)).expect("room");
+    first.admit(sequence, &Admission::full(8, 8)).expect("room");
+    let [early, late] = [Stream(0), Stream(1)].map(|stream| first.submit(stream).expect("room"));
+    // The answers of calls that raced: the frontier that one saw is the other's.
+    first.complete(Stream(0), early, false).expect("submitted");
+    first.complete(Stream(1), late, false).expect("submitted");
+    let mut words = [words_of(&first), words_of(&second)];
+    let [first, second] = words.each_mut().map(|words| Dump::read(words).expect("a dump"));
+    let mut history = merge(&[first, second], true).expect("in part");
+    let raced = history.records.iter_mut().find(|record| matches!(record.call, Call::Complete { .. })).expect("one");
+    raced.outcome.answer = Ok(Answer::Epoch(late));
+    let mut answers = Vec::new();
+    rerun(&history, false, |record, again| answers.push((record.call.name(), again.outcome.answer))).expect("valid");
+    let stale = Err(Refusal::Stale);
+    assert_eq!(answers.iter().filter(|answer| **answer == ("admit", stale)).count(), 1, "the lost one's: {answers:?}");
+    let completed: Vec<_> = answers.iter().filter(|(name, _)| *name == "complete").map(|(_, answer)| *answer).collect();
+    assert_eq!(completed, [Ok(Answer::Epoch(early)), Ok(Answer::Epoch(late))]);
+}
+
 /// A `BUSY` of several threads was another thread's doing, and is not asked for again.
 #[test]
 fn a_busy_call_of_several_threads_is_passed_over() {

@@ -9,7 +9,7 @@ use crate::verify::answers;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use kvledger_core::PoolConfig;
 use kvledger_core::model::{Broken, History, in_order, merge};
-use kvledger_core::recorder::{Dump, Record};
+use kvledger_core::recorder::{Dump, HEADER_WORDS, Record};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -75,6 +75,8 @@ struct Document<'a> {
     calls: u64,
     /// Calls that were BUSY because of another thread, which are not made again.
     passed_over: u64,
+    /// Calls that were not over when the rings were looked at, and are not made again.
+    under_way: Vec<String>,
     /// What is missing behind the calls.
     ends_at: Option<String>,
     lost_calls: u64,
@@ -116,6 +118,14 @@ fn read(file: &Path) -> Result<Vec<u64>, Stop> {
 
 fn parse<'a>(words: &'a mut [u64], file: &Path) -> Result<Dump<'a>, Stop> {
     let length = words.len() * 8;
+    let of_ring = words.get(2).map_or(0, |&capacity| (capacity as usize).saturating_add(HEADER_WORDS));
+    if of_ring > HEADER_WORDS && of_ring < words.len() {
+        let more = (words.len() - of_ring) * 8;
+        return Err(Stop::Usage(format!(
+            "{}: {more} bytes follow the record; give one record a file, and all files of one pool together",
+            file.display()
+        )));
+    }
     Dump::read(words).map_err(|_| {
         Stop::Usage(format!(
             "{}: {length} bytes that are no whole record of this version; give the file of `kvledger record`, or the \
@@ -151,11 +161,19 @@ fn mend(files: &[PathBuf], broken: Broken) -> String {
             name(index)
         ),
         Broken::Missing { .. } => format!(
-            "{broken}: give the records of all threads that used the pool; --partial makes those before again, --list \
-             shows all"
+            "{broken}: give the records of all threads that used the pool (a call that was under way when its ring was \
+             looked at is in none); --partial makes those before again, --list shows all"
         ),
         Broken::Twice(_) | Broken::Nothing => format!("{broken}: give each record once"),
     }
+}
+
+/// Calls that were not over when a ring was looked at: they are not made again.
+fn calls_under_way(args: &Args, dumps: &[Dump<'_>]) -> String {
+    let said = |(dump, file): (&Dump<'_>, &PathBuf)| {
+        dump.under_way.map(|call| format!("under way, and not over: {} ({})\n", under_way(&call), file.display()))
+    };
+    dumps.iter().zip(&args.files).filter_map(said).collect()
 }
 
 /// The calls of each file, merged.
@@ -181,12 +199,7 @@ fn list(args: &Args, dumps: &[Dump<'_>]) -> Result<(), Stop> {
     for record in records.iter().skip(from) {
         text += &format!("{:>8}  {}\n", record.ticket, describe(record));
     }
-    for (dump, file) in dumps.iter().zip(&args.files) {
-        if let Some(call) = &dump.under_way {
-            text += &format!("{:>8}  {}, in {}\n", "under way", under_way(call), file.display());
-        }
-    }
-    write_out(&text)
+    write_out(&(text + &calls_under_way(args, dumps)))
 }
 
 fn heading(file: &Path, dump: &Dump<'_>) -> String {
@@ -219,6 +232,7 @@ fn tell(args: &Args, history: &History<'_>, dumps: &[Dump<'_>], again: &Rerun) -
             block_tokens: history.config.block_tokens,
             calls: again.calls,
             passed_over: again.passed_over,
+            under_way: dumps.iter().filter_map(|dump| dump.under_way.as_ref().map(under_way)).collect(),
             ends_at: history.ends_at.map(|missing| missing.to_string()),
             lost_calls: dumps.iter().map(|dump| dump.lost).sum(),
             differing: again.differing,
@@ -230,6 +244,9 @@ fn tell(args: &Args, history: &History<'_>, dumps: &[Dump<'_>], again: &Rerun) -
     }
     if args.json.as_deref() != Some(Path::new("-")) {
         write_out(&text(args, history, dumps, again))?;
+    }
+    if again.calls == 0 && again.fault.is_none() {
+        return Err(Stop::Failed("no call was made again: nothing is shown".to_string()));
     }
     match (&again.fault, again.differing) {
         (Some(fault), _) => Err(Stop::Failed(format!("ticket {}: {}: {}", fault.ticket, fault.then, fault.now))),
@@ -250,6 +267,7 @@ fn text(args: &Args, history: &History<'_>, dumps: &[Dump<'_>], again: &Rerun) -
     if let Some(missing) = history.ends_at {
         text += &format!("made again up to where it is whole: {missing}\n");
     }
+    text += &calls_under_way(args, dumps);
     if again.passed_over > 0 {
         text +=
             &format!("{} calls were BUSY because of another thread and are passed over\n", grouped(again.passed_over));

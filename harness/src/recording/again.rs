@@ -40,11 +40,11 @@ pub fn rerun(history: &History<'_>, model: bool, keep: usize, mut progress: impl
     let mut all = Rerun::default();
     let made = catch_unwind(AssertUnwindSafe(|| {
         make_again(history, model, |record, again| {
-            all.calls += 1;
             if again.passed_over {
                 all.passed_over += 1;
                 return;
             }
+            all.calls += 1;
             let status = again.outcome.answer.as_ref().map_or_else(Refusal::code, |_| 0);
             *all.tally.0.entry((record.call.name(), status)).or_default() += 1;
             if record.outcome != again.outcome {
@@ -66,7 +66,7 @@ pub fn rerun(history: &History<'_>, model: bool, keep: usize, mut progress: impl
         Err(panic) => {
             let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
             let now = format!("the pool panicked: {}", text.unwrap_or("without a message"));
-            let record = history.records.get(all.calls as usize);
+            let record = history.records.get((all.calls + all.passed_over) as usize);
             let (ticket, then) =
                 record.map_or((0, String::new()), |record| (record.ticket, describe::describe(record)));
             all.fault = Some(Difference { ticket, then, now });

@@ -152,6 +152,23 @@ fn a_changed_answer_is_shown_and_fails() {
 }
 
 #[test]
+fn what_follows_a_record_and_a_record_of_nothing_are_not_passed_over() {
+    let folder = Folder::new("joined");
+    let (file, joined, empty) = (folder.file("one"), folder.file("two"), folder.file("none"));
+    kvledger(&["record", "--out", &file, "--first", "5"]);
+    let words = recording::read(Path::new(&file)).expect("a file");
+    recording::write(Path::new(&joined), &[words.clone(), words.clone()].concat()).expect("a file");
+    let (code, _, error) = kvledger(&["rerun", &joined]);
+    assert!(code == 2 && error.contains("bytes follow the record"), "{error}");
+    // No word was written yet.
+    let mut nothing = words;
+    nothing[16] = 0;
+    recording::write(Path::new(&empty), &nothing).expect("a file");
+    let (code, _, error) = kvledger(&["rerun", &empty]);
+    assert!(code == 1 && error.contains("nothing is shown"), "{error}");
+}
+
+#[test]
 fn wrong_flags_and_files_are_refused_before_anything_is_done() {
     let folder = Folder::new("wrong");
     let (out, text) = (folder.file("out"), folder.file("text"));

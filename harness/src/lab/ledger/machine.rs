@@ -4,6 +4,9 @@ use super::command::{Command, Key};
 use kvledger_core::{Account, Admission, Epoch, Group, Pool, Promise, Refusal, Sequence, Snapshot, Stream};
 use std::collections::BTreeMap;
 
+/// An account that there never was.
+const NOBODYS: Account = Account { slot: 0, pool: 0, generation: u64::MAX };
+
 /// A pool under a script.
 pub(super) struct Machine<'m> {
     pool: Pool<'m>,
@@ -39,10 +42,12 @@ impl<'m> Machine<'m> {
         let pool = self.pool;
         Ok(match command {
             Command::Pool | Command::Expect { .. } => Ok("OK".to_string()),
-            Command::Open { name } => pool.open().map(|sequence| {
-                self.sequences.insert(name.clone(), sequence);
-                "OK".to_string()
-            }),
+            Command::Open { name } => {
+                let opened = pool.open();
+                // Who was refused has a name that is nobody's: what he asks for is answered STALE.
+                self.sequences.insert(name.clone(), opened.unwrap_or_default());
+                opened.map(|_| "OK".to_string())
+            }
             Command::Admit { name, .. } => {
                 let (sequence, admission) = (self.sequence(name)?, self.admission(command)?);
                 pool.admit(sequence, &admission).map(|admitted| format!("OK, {} promised", admitted.promised))
@@ -60,20 +65,22 @@ impl<'m> Machine<'m> {
             Command::Cancel { name } => done(pool.cancel(self.sequence(name)?)),
             Command::End { name } => released(pool.end(self.sequence(name)?)),
             Command::Preempt { name } => released(pool.preempt(self.sequence(name)?)),
-            Command::Submit { name, stream } => pool.submit(Stream(*stream)).map(|epoch| {
-                self.epochs.insert(name.clone(), (Stream(*stream), epoch));
-                format!("OK, epoch {}", epoch.0)
-            }),
+            Command::Submit { name, stream } => {
+                let epoch = pool.submit(Stream(*stream));
+                self.epochs.insert(name.clone(), (Stream(*stream), epoch.unwrap_or_default()));
+                epoch.map(|epoch| format!("OK, epoch {}", epoch.0))
+            }
             Command::Complete { name, failed } => {
                 let &(stream, epoch) = self.epochs.get(name).ok_or(format!("`{name}` was never submitted"))?;
                 pool.complete(stream, epoch, *failed).map(|frontier| format!("OK, frontier {}", frontier.0))
             }
             Command::Safety { blocks } => done(pool.set_safety(*blocks)),
             Command::Quota { group, blocks } => done(pool.set_quota(Group(*group), *blocks)),
-            Command::Account { name, total, group } => pool.open_account(Group(*group), *total, 0).map(|account| {
-                self.accounts.insert(name.clone(), account);
-                "OK".to_string()
-            }),
+            Command::Account { name, total, group } => {
+                let opened = pool.open_account(Group(*group), *total, 0);
+                self.accounts.insert(name.clone(), opened.unwrap_or(NOBODYS));
+                opened.map(|_| "OK".to_string())
+            }
             Command::Total { name, total } => done(pool.set_account_total(self.account(name)?, *total)),
             Command::Close { name } => done(pool.close_account(self.account(name)?)),
             Command::Reclaim { blocks } => Ok(format!("OK, {} back", pool.reclaim(*blocks))),

@@ -161,6 +161,15 @@ mod tests {
         }
     }
 
+    /// A refusal is an answer: who was not let in is told so, and what he asks for then is STALE.
+    #[test]
+    fn who_was_refused_may_go_on_asking() {
+        let run = run("pool 5 sequences 1 accounts 1 epochs 1\nopen a\nopen b\nexpect answer=FULL\nadmit b 1 1\n\
+                       expect answer=STALE\naccount x 9\nexpect answer=NEVER_FITS\nadmit a 1 1 account x\n\
+                       expect answer=STALE\nsubmit s\nsubmit t\nexpect answer=FULL\ncomplete t\nexpect answer=STALE");
+        assert_eq!(run.failed, None, "{}", run.text(80));
+    }
+
     /// Each operation once, and what it is answered.
     #[test]
     fn every_operation_reaches_the_pool() {

@@ -69,6 +69,9 @@ impl Script {
     }
 }
 
+/// The largest table of a script: 256 MiB.
+const TABLE_ENTRIES_MAX: usize = 1 << 26;
+
 /// `N`, then names and numbers.
 fn pool(settings: &[&str]) -> Result<PoolConfig, String> {
     const HELP: &str = "pool BLOCKS [safety S] [block TOKENS] [sequences N] [width BLOCKS] [rows 1|2] [groups N] \
@@ -99,6 +102,9 @@ fn pool(settings: &[&str]) -> Result<PoolConfig, String> {
     config.check().map_err(|refusal| format!("pool: there is no such pool: {refusal}; write {HELP}"))?;
     if config.blocks > 1 << 20 || config.sequences > 1 << 12 {
         return Err("pool: at most 1048576 blocks and 4096 sequences here".to_string());
+    }
+    if config.table_entries().is_err() || config.table_entries().is_ok_and(|entries| entries > TABLE_ENTRIES_MAX) {
+        return Err(format!("pool: sequences x rows x width is above {TABLE_ENTRIES_MAX} here; say a smaller `width`"));
     }
     Ok(config)
 }
@@ -131,6 +137,7 @@ mod tests {
             ("pool 4 colour 3", 1, "`colour`"),
             ("pool 99999999999", 1, "no number"),
             ("pool 2000000", 1, "at most"),
+            ("pool 1048576 sequences 4096", 1, "smaller `width`"),
             ("complete a failed twice", 1, "complete"),
         ] {
             let error = error(text);
