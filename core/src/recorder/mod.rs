@@ -19,6 +19,8 @@
 
 mod call;
 mod dump;
+#[cfg(all(test, not(loom)))]
+mod history_tests;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod outcome;
