@@ -306,7 +306,7 @@ typedef struct kvl_ring_state {
 
 /* The same pool through a handle that records in `ring`, which is aligned to KVL_MEMORY_ALIGN, at least 15 lines of
  * 64 bytes, and the handle's alone from then on. A call costs two locked instructions more and a store for each word of
- * its record: 3 to 13 words; for a batch half a word a row, or three if a row was refused (a batch of more rows than a
+ * its record: 2 to 12 words; for a batch half a word a row, or three if a row was refused (a batch of more rows than a
  * third of the ring's words is not recorded). A call that finds the ring in use by another thread is made all the same,
  * and counted as lost. KVL_INVALID: KVL_ARGUMENT_MEMORY if the ring is too small or not aligned, KVL_ARGUMENT_POINTER if
  * it is NULL. Threads: any. Cost: O(ring + sequences + groups). */
