@@ -63,6 +63,13 @@ unsafe impl Cell for AtomicU32 {
     }
 }
 
+// SAFETY: as above, eight of them in a row; a region of these has each on a line of its own.
+unsafe impl Cell for [AtomicU64; 8] {
+    fn zero() -> Self {
+        core::array::from_fn(|_| AtomicU64::new(0))
+    }
+}
+
 /// Under loom the seam's atomics are loom's; guarded cells stay `core`'s.
 #[cfg(loom)]
 mod plain {

@@ -57,6 +57,8 @@ mod balance;
 mod bits;
 mod block;
 mod blocks;
+#[allow(dead_code, reason = "the calls that use it come next")]
+mod cache;
 mod calls;
 mod config;
 mod freelist;

@@ -89,6 +89,10 @@ pub(crate) enum Plant {
     RingInTwoSteps,
     /// A call that gives back draws its ticket when it is done.
     StampLate,
+    /// An entry of the index does not publish what it leads to.
+    RelaxedEntry,
+    /// An entry in a second bucket is looked at and taken away in two steps.
+    ChangeInTwoSteps,
 }
 
 #[cfg(loom)]
