@@ -89,6 +89,10 @@ pub(crate) enum Plant {
     RingInTwoSteps,
     /// A call that gives back draws its ticket when it is done.
     StampLate,
+    /// A reader of events does not look whether the slot is still that event's.
+    NoSecondLookAtEvent,
+    /// An event is written over whatever is in its slot.
+    EventOverNewer,
 }
 
 #[cfg(loom)]
