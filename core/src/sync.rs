@@ -93,6 +93,10 @@ pub(crate) enum Plant {
     NoSecondLookAtEvent,
     /// An event is written over whatever is in its slot.
     EventOverNewer,
+    /// A transfer is looked up and ended in two steps.
+    FinishInTwoSteps,
+    /// A transfer may be ended while its blocks are being doubted.
+    FinishWhileDoubted,
 }
 
 #[cfg(loom)]
