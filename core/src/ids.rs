@@ -47,6 +47,19 @@ impl Account {
     }
 }
 
+/// Names one transfer, a grip on blocks, from its start to its completion or revocation. Late, repeated or foreign handles
+/// are answered `STALE` (I12).
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Transfer {
+    /// The slot of the transfer.
+    pub slot: u32,
+    /// The number of the pool that started it.
+    pub pool: u32,
+    /// Counts the uses of the slot; 0 is never used, so a zeroed handle is `STALE`.
+    pub generation: u64,
+}
+
 /// A unit of submitted work, pool-wide and increasing. 0 is no epoch.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

@@ -61,6 +61,8 @@ mod blocks;
 mod cache;
 mod calls;
 mod config;
+#[allow(dead_code, unused_imports, reason = "the pool does not tell of its cache yet")]
+mod events;
 mod freelist;
 mod group;
 pub mod identity;
@@ -80,12 +82,16 @@ mod snapshot;
 mod streams;
 mod sync;
 mod table;
+#[allow(dead_code, reason = "the pool does not grip blocks yet")]
+mod transfers;
 
 pub use answer::{Argument, Place, Refusal, Scope};
 pub use arena::Line;
 pub use calls::{Admission, Admitted, Advanced, Batch, Counts, Promise, Released, Step};
 pub use config::{BLOCKS_MAX, EPOCHS_MAX, PoolConfig, SLOTS_MAX, STREAMS_MAX};
+pub use events::{Event, EventCursor, EventKind, EventsRead};
 pub use freelist::{FreeBlocks, FreeCursor, GivenTwice, Hint};
-pub use ids::{Account, BlockId, Epoch, Group, Sequence, Stream, StreamSet};
+pub use ids::{Account, BlockId, Epoch, Group, Sequence, Stream, StreamSet, Transfer};
 pub use pool::{Fault, LAYOUT_VERSION, Pool, RowView, Storage, entries, lines};
 pub use snapshot::{AccountSnapshot, GroupSnapshot, SequenceSnapshot, Snapshot};
+pub use transfers::Access;

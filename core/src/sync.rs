@@ -93,6 +93,14 @@ pub(crate) enum Plant {
     RelaxedEntry,
     /// An entry in a second bucket is looked at and taken away in two steps.
     ChangeInTwoSteps,
+    /// A reader of events does not look whether the slot is still that event's.
+    NoSecondLookAtEvent,
+    /// An event is written over whatever is in its slot.
+    EventOverNewer,
+    /// A transfer is looked up and ended in two steps.
+    FinishInTwoSteps,
+    /// A transfer may be ended while its blocks are being doubted.
+    FinishWhileDoubted,
 }
 
 #[cfg(loom)]
