@@ -39,12 +39,13 @@ const TOTAL: usize = 2;
 /// The group; fixed from open to close.
 const GROUP: usize = 3;
 
-/// A shared account in one word: slot 20 | generation 44; 0 is none. Whom a sequence draws on, and who is paid when one of
-/// its blocks leaves A.
+/// An account in one word: own 1 | generation 43 | slot 20; 0 is none. Whom a sequence draws on, and who is paid when one of
+/// its blocks leaves A: a shared account, or the own account of a sequence that was told that the block comes back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Credit(u64);
 
 const CREDIT_SLOT_BITS: u32 = 20;
+const CREDIT_OWN: u64 = 1 << 63;
 const _: () = assert!(SLOTS_MAX <= 1 << CREDIT_SLOT_BITS);
 
 impl Credit {
@@ -56,6 +57,15 @@ impl Credit {
             return Credit::NONE;
         }
         Credit(account.generation << CREDIT_SLOT_BITS | account.slot as u64)
+    }
+
+    /// The own account of the sequence in `slot`. (A balance compares 33 bits of the generation.)
+    pub(crate) const fn own(slot: u32, generation: u64) -> Credit {
+        Credit(CREDIT_OWN | (generation << CREDIT_SLOT_BITS & !CREDIT_OWN) | slot as u64)
+    }
+
+    pub(crate) const fn is_own(self) -> bool {
+        self.0 & CREDIT_OWN != 0
     }
 
     pub(crate) const fn from_raw(raw: u64) -> Credit {
@@ -75,7 +85,7 @@ impl Credit {
     }
 
     pub(crate) const fn generation(self) -> u64 {
-        self.0 >> CREDIT_SLOT_BITS
+        (self.0 & !CREDIT_OWN) >> CREDIT_SLOT_BITS
     }
 
     /// The handle, in pool number `pool`.

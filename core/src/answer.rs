@@ -163,6 +163,20 @@ pub enum Argument {
     Budget = 25,
     /// The epoch: not one that was submitted.
     Epoch = 26,
+    /// `PoolConfig::cache`: no number of a `Cache`; or the call needs a cache and the pool has none.
+    Cache = 27,
+    /// `PoolConfig::token_check`: neither 0 nor 1.
+    TokenCheck = 28,
+    /// `PoolConfig::transfers`: above 1,024.
+    Transfers = 29,
+    /// `PoolConfig::events`: not a power of two, or above 2^20.
+    Events = 30,
+    /// The window: it has tokens and no chunk, or its bound does not fit in 32 bits.
+    Window = 31,
+    /// The identities: fewer than blocks, or a block has another one already.
+    Identity = 32,
+    /// A block that is not the caller's, named twice, only partly covered, or not full.
+    Block = 33,
 }
 
 /// Where corruption was noticed.
@@ -178,7 +192,7 @@ pub enum Place {
 
 impl Argument {
     /// All, in the order of their numbers, from 1.
-    const ALL: [Argument; 26] = [
+    const ALL: [Argument; 33] = [
         Argument::Memory,
         Argument::Table,
         Argument::Blocks,
@@ -205,6 +219,13 @@ impl Argument {
         Argument::Length,
         Argument::Budget,
         Argument::Epoch,
+        Argument::Cache,
+        Argument::TokenCheck,
+        Argument::Transfers,
+        Argument::Events,
+        Argument::Window,
+        Argument::Identity,
+        Argument::Block,
     ];
 
     pub(crate) fn from_number(number: u32) -> Option<Argument> {

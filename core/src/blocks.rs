@@ -1,12 +1,14 @@
 //! The words of all blocks and the tags beside them: who may apply which transition, and with which atomics.
 //!
 //! A word is changed with plain stores by whoever has the block alone: who claimed its free-list bit (`take`), the one
-//! holder of a private block that nothing in flight touches (`give_back`), a reclaimer after its claim. Everywhere
+//! holder of a private block (`give_back`, `retire`, the first `share`), a reclaimer after its claim. Everywhere
 //! else it is a compare-exchange, and losing one means that the block is no longer in the state that was assumed.
 //!
 //! The tag of a retiring block (until when, which streams, whose group, whose credit) is written before the transition
 //! to retiring publishes it (O6 release) and trusted only after a claim (O6 acquire). A tag that is merely looked at
-//! may be of an earlier retirement; the version in the word tells.
+//! may be of an earlier retirement; the version in the word tells. From its first sharing on, a block's tag gathers what
+//! each holder leaves behind, the newest epoch and all streams, before that holder leaves: the last one retires it
+//! with all of it.
 
 use crate::accounts::Credit;
 use crate::answer::Refusal;
@@ -79,6 +81,7 @@ impl<'m> Blocks<'m> {
         id >= 1 && id <= self.count
     }
 
+    #[inline(always)]
     pub(crate) fn word(&self, id: u32) -> Word {
         Word(self.words.at(id as usize).load(Acquire))
     }
@@ -102,24 +105,41 @@ impl<'m> Blocks<'m> {
         self.alone(id, Word::give_back)
     }
 
-    /// The last holder leaves a block that work in flight may still touch. False if it is not private to a holder.
+    /// The holder leaves a private block that work in flight may still touch. False if it is not private to a holder.
     pub(crate) fn retire(&self, id: u32, tag: &Tag) -> bool {
-        let index = id as usize;
         if planted(Plant::RetireTwice) && self.word(id).is(Kind::Retiring) {
             return true;
         }
         if !self.word(id).is_private() {
             return false;
         }
-        self.epochs.at(index).store(tag.epoch.0, Relaxed);
-        self.streams.at(index).store(tag.streams.0, Relaxed);
-        self.credits.at(index).store(tag.credit.raw(), Relaxed);
-        self.groups.at(index).store(tag.group.0, Relaxed);
+        self.set_tag(id, tag);
         // O6 release, pairs with O6 acquire in `claim`: the tag is written.
         self.shared(id, Word::retire)
     }
 
-    /// Take a retiring block to look at it. False if it is no longer retiring: another reclaimer has it.
+    /// The one holder of a private block lets others know it: its tag is live from here on, with nothing in it yet.
+    /// Before the transition that shares it.
+    pub(crate) fn begin_sharing(&self, id: u32, group: Group, credit: Credit) {
+        if self.word(id).is_private() {
+            self.set_tag(id, &Tag { epoch: Epoch::NONE, streams: StreamSet(0), group, credit });
+        }
+    }
+
+    /// What a holder leaves behind in a shared block, before it leaves: work up to `epoch` on `streams`.
+    pub(crate) fn leave_behind(&self, id: u32, epoch: Epoch, streams: StreamSet) {
+        if epoch != Epoch::NONE && !planted(Plant::OnlyTheLastTag) {
+            self.streams.at(id as usize).fetch_or(streams.0, AcqRel);
+            self.epochs.at(id as usize).fetch_max(epoch.0, AcqRel);
+        }
+    }
+
+    /// Whom the block pays when it leaves A. Only by its last holder, before it leaves.
+    pub(crate) fn set_credit(&self, id: u32, credit: Credit) {
+        self.credits.at(id as usize).store(credit.raw(), Relaxed);
+    }
+
+    /// Take a retiring block to look at it. False if it is no longer retiring: another reclaimer has it, or it was hit.
     pub(crate) fn claim(&self, id: u32) -> bool {
         // O6 acquire.
         self.shared(id, Word::claim)
@@ -133,6 +153,11 @@ impl<'m> Blocks<'m> {
     /// A claimed block is free; the caller sets its free-list bit, after this.
     pub(crate) fn free(&self, id: u32) -> bool {
         self.alone(id, Word::free)
+    }
+
+    /// A claimed block rests: it can be found, and it can be evicted.
+    pub(crate) fn rest(&self, id: u32) -> bool {
+        self.alone(id, Word::rest)
     }
 
     /// Out of circulation, whatever it was.
@@ -151,22 +176,48 @@ impl<'m> Blocks<'m> {
         }
     }
 
+    /// The group that a shared block belongs to.
     #[inline(always)]
-    fn alone(&self, id: u32, transition: impl Fn(Word) -> Option<Word>) -> bool {
-        alone(self.words.at(id as usize), transition)
+    pub(crate) fn group(&self, id: u32) -> Group {
+        Group(self.groups.at(id as usize).load(Relaxed))
     }
 
-    /// A transition that others may try at the same time. Lock-free: a failure is another's transition.
-    fn shared(&self, id: u32, transition: impl Fn(Word) -> Option<Word>) -> bool {
+    fn set_tag(&self, id: u32, tag: &Tag) {
+        let index = id as usize;
+        self.epochs.at(index).store(tag.epoch.0, Relaxed);
+        self.streams.at(index).store(tag.streams.0, Relaxed);
+        self.credits.at(index).store(tag.credit.raw(), Relaxed);
+        self.groups.at(index).store(tag.group.0, Relaxed);
+    }
+
+    /// `word`, which was read before, becomes `next`; or what it is by now.
+    #[inline(always)]
+    pub(crate) fn exchange(&self, id: u32, word: Word, next: Word) -> Result<(), Word> {
         let cell = self.words.at(id as usize);
-        let mut word = cell.load(Acquire);
-        while let Some(next) = transition(Word(word)) {
-            match cell.compare_exchange_weak(word, next.0, AcqRel, Acquire) {
-                Ok(_) => return true,
+        cell.compare_exchange(word.0, next.0, AcqRel, Acquire).map(drop).map_err(Word)
+    }
+
+    /// A transition that others may try at the same time: the word before it and after it. Lock-free: a failure is
+    /// another's transition.
+    pub(crate) fn change(&self, id: u32, transition: impl Fn(Word) -> Option<Word>) -> Option<(Word, Word)> {
+        let mut word = self.word(id);
+        loop {
+            let next = transition(word)?;
+            match self.exchange(id, word, next) {
+                Ok(()) => return Some((word, next)),
                 Err(now) => word = now,
             }
         }
-        false
+    }
+
+    fn shared(&self, id: u32, transition: impl Fn(Word) -> Option<Word>) -> bool {
+        self.change(id, transition).is_some()
+    }
+
+    /// A transition by who has the block alone.
+    #[inline(always)]
+    pub(crate) fn alone(&self, id: u32, transition: impl Fn(Word) -> Option<Word>) -> bool {
+        alone(self.words.at(id as usize), transition)
     }
 }
 

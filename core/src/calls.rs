@@ -1,6 +1,7 @@
 //! What goes into the calls and what comes out: plain data, `repr(C)`, the same in the C header.
 
-use crate::ids::{Account, Epoch, Group, Sequence, StreamSet};
+use crate::identity::Identity;
+use crate::ids::{Account, BlockId, Epoch, Group, Sequence, StreamSet};
 
 /// How much is promised at admission.
 #[repr(C, u32)]
@@ -13,6 +14,45 @@ pub enum Promise {
     Blocks(u32),
 }
 
+/// How far back a token looks, for attention over a window of the newest tokens.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Window {
+    /// W: tokens that a token attends to, itself included; 0: all of them.
+    pub tokens: u32,
+    /// d: most steps of the sequence that are in flight when the next one is prepared.
+    pub steps_in_flight: u32,
+    /// Most tokens that one step adds, speculation included; at least 1 with a window.
+    pub chunk_tokens: u32,
+}
+
+impl Window {
+    /// Every token attends to all before it.
+    pub const FULL: Window = Window { tokens: 0, steps_in_flight: 0, chunk_tokens: 0 };
+}
+
+/// The beginning of a prompt, by the names of its full blocks: what is looked for, and what is published.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Prefix<'a> {
+    /// The names, from the first block on (of `publish`: from the first one published on).
+    pub identities: &'a [Identity],
+    /// The tokens of these blocks, B each; empty: they are not compared. Only kept and compared in a pool with
+    /// `token_check`.
+    pub tokens: &'a [u32],
+    /// Take blocks that are still being written too; the answer then says which epoch to wait for. Otherwise they are no
+    /// hit.
+    pub unfinished: bool,
+    /// Take at most so many blocks (of an agreement with other pools or ranks).
+    pub blocks_max: u32,
+}
+
+impl<'a> Prefix<'a> {
+    /// Any number of finished blocks, by name alone.
+    pub const fn of(identities: &'a [Identity]) -> Prefix<'a> {
+        Prefix { identities, tokens: &[], unfinished: false, blocks_max: u32::MAX }
+    }
+}
+
 /// A request for admission.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +61,10 @@ pub struct Admission {
     pub prompt_tokens: u32,
     /// Most tokens that will be added. A hard maximum: with the prompt it decides `NEVER_FITS`.
     pub output_tokens_max: u32,
+    /// Most tokens beyond these that are proposed at once and may be taken back (`speculate`).
+    pub speculative_tokens: u32,
+    /// How far back a token looks: blocks out of the window come back while the sequence runs.
+    pub window: Window,
     /// How much is promised now.
     pub promise: Promise,
     /// The trust group. It stays the same for all admissions of one sequence.
@@ -40,6 +84,8 @@ impl Admission {
         Admission {
             prompt_tokens,
             output_tokens_max,
+            speculative_tokens: 0,
+            window: Window::FULL,
             promise: Promise::Full,
             group: Group(0),
             streams: StreamSet::ALL,
@@ -55,6 +101,36 @@ impl Admission {
 pub struct Admitted {
     /// Blocks promised (0 with a shared account: the account has promised them).
     pub promised: u32,
+    /// Blocks of the prefix that were found: the first ones of the row.
+    pub hits: u32,
+    /// Tokens that need not be computed again: B × hits, but at most prompt − 1, because the output of the last prompt token
+    /// is wanted. (If that one lies in a shared block its keys and values are there: they are not written again.) The
+    /// sequence has so many tokens after admission.
+    pub cached_tokens: u32,
+    /// The newest epoch under which one of the hits is still being written; `NONE`: all can be read at once.
+    pub after: Epoch,
+}
+
+/// What is found of a prefix, and what taking it would cost: good for nothing later.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Found {
+    /// Blocks from the first on without a gap.
+    pub blocks: u32,
+    /// Of these, blocks that cost one each: idle ones, and those that somebody has been told come back to him.
+    pub priced: u32,
+    /// The newest epoch under which one of them is still being written; `NONE`: all can be read at once.
+    pub after: Epoch,
+}
+
+/// What a publication did.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Published {
+    /// Blocks that have a name now and had none before.
+    pub stored: u32,
+    /// Of these, second copies: another held block is found under that name, until its last holder leaves.
+    pub known: u32,
 }
 
 /// What an advance or a materialization did.

@@ -11,6 +11,38 @@ pub const STREAMS_MAX: u32 = 64;
 /// Most epochs that one stream may have outstanding.
 pub const EPOCHS_MAX: u32 = 1 << 16;
 
+/// Most transfers that may run at once.
+pub const TRANSFERS_MAX: u32 = 1 << 10;
+/// Most entries of the ring of events.
+pub const EVENTS_MAX: u32 = 1 << 20;
+
+/// What is kept of blocks that nobody holds, and in which order it is evicted. The numbers are those of
+/// [`PoolConfig::cache`].
+#[repr(u32)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cache {
+    /// Nothing has a name: blocks are not shared by prefix.
+    Off = 0,
+    /// The least recently released first, children before parents. Exact with one driving thread.
+    Lru = 1,
+    /// SIEVE (Zhang et al., NSDI 2024).
+    Sieve = 2,
+    /// S3-FIFO (Yang et al., SOSP 2023).
+    S3Fifo = 3,
+}
+
+impl Cache {
+    pub(crate) const fn from_number(number: u32) -> Option<Cache> {
+        match number {
+            0 => Some(Cache::Off),
+            1 => Some(Cache::Lru),
+            2 => Some(Cache::Sieve),
+            3 => Some(Cache::S3Fifo),
+            _ => None,
+        }
+    }
+}
+
 /// The configuration of a pool.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +70,14 @@ pub struct PoolConfig {
     pub streams: u32,
     /// Epochs that one stream may have outstanding, 1 ..= 65,536.
     pub epochs: u32,
+    /// A number of [`Cache`]: whether prefixes are shared, and what is evicted first. With 0 nothing can be published.
+    pub cache: u32,
+    /// 1: the tokens of published blocks are kept, 4 bytes each, and compared at every hit that names tokens.
+    pub token_check: u32,
+    /// Transfers that may run at once, 0 ..= 1,024: a bit for each block and each of them.
+    pub transfers: u32,
+    /// Entries of the ring of events: 0 for none, or a power of two up to 2^20.
+    pub events: u32,
 }
 
 impl PoolConfig {
@@ -56,7 +96,16 @@ impl PoolConfig {
             groups: 1,
             streams: 1,
             epochs: 64,
+            cache: Cache::Off as u32,
+            token_check: 0,
+            transfers: 0,
+            events: 0,
         }
+    }
+
+    /// The same with prefixes shared, and the least recently released blocks evicted first.
+    pub const fn sharing(self) -> PoolConfig {
+        PoolConfig { cache: Cache::Lru as u32, ..self }
     }
 
     /// Whether every field is in its range. Errors: `INVALID` with the first field that is not. Cost: O(1).
@@ -81,6 +130,14 @@ impl PoolConfig {
             Argument::Streams
         } else if self.epochs == 0 || self.epochs > EPOCHS_MAX {
             Argument::Epochs
+        } else if Cache::from_number(self.cache).is_none() {
+            Argument::Cache
+        } else if self.token_check > 1 {
+            Argument::TokenCheck
+        } else if self.transfers > TRANSFERS_MAX {
+            Argument::Transfers
+        } else if self.events > EVENTS_MAX || (self.events != 0 && !self.events.is_power_of_two()) {
+            Argument::Events
         } else {
             return Ok(());
         };

@@ -47,21 +47,31 @@ impl Word {
     }
 }
 
-/// Which half an admission goes to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Into {
-    /// To R: taken later.
-    Promised,
-    /// To A: taken now, a promise and its materialization in one step.
-    Committed,
+/// What an admission asks for, decided as one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Need {
+    /// Blocks that are taken now: to A, a promise and its materialization in one step.
+    pub(crate) committed: u32,
+    /// Blocks that are taken later: to R.
+    pub(crate) promised: u32,
 }
 
-impl Into {
-    const fn shift(self, count: u32) -> u64 {
-        match self {
-            Into::Promised => (count as u64) << 32,
-            Into::Committed => count as u64,
-        }
+impl Need {
+    pub(crate) const fn promised(count: u32) -> Need {
+        Need { committed: 0, promised: count }
+    }
+
+    pub(crate) const fn committed(count: u32) -> Need {
+        Need { committed: count, promised: 0 }
+    }
+
+    /// Both together; at most N + a promise, far below 2^64, and cut to 32 bits where it could not be granted anyway.
+    pub(crate) const fn blocks(self) -> u32 {
+        self.committed.saturating_add(self.promised)
+    }
+
+    const fn pack(self) -> u64 {
+        self.committed as u64 | (self.promised as u64) << 32
     }
 }
 
@@ -87,19 +97,19 @@ impl<'m> Ledger<'m> {
         Word::unpack(self.word.load(Acquire))
     }
 
-    /// Admit `count` blocks if they fit above `watermark`; else how many are missing (at least 1). I1.
+    /// Admit `need` if it fits above `watermark`; else how many blocks are missing (at least 1). I1.
     #[inline]
-    pub(crate) fn admit(&self, count: u32, watermark: u32, into: Into) -> Result<(), u32> {
+    pub(crate) fn admit(&self, need: Need, watermark: u32) -> Result<(), u32> {
         let mut raw = self.word.load(Acquire);
         loop {
-            let short = Word::unpack(raw).short_by(self.blocks, count, watermark);
+            let short = Word::unpack(raw).short_by(self.blocks, need.blocks(), watermark);
             if short > 0 {
                 return Err(u32::try_from(short).unwrap_or(u32::MAX));
             }
-            let next = raw + into.shift(count);
+            let next = raw + need.pack();
             debug_assert!(Word::unpack(next).used() <= self.blocks as u64, "I1: A + R + S <= N");
             if planted(Plant::AdmitInTwoSteps) {
-                self.word.fetch_add(into.shift(count), AcqRel);
+                self.word.fetch_add(need.pack(), AcqRel);
                 return Ok(());
             }
             // O2 acquire, pairs with O1 release in `release` and `credit`: the blocks that made room are seen as free.
@@ -131,7 +141,8 @@ impl<'m> Ledger<'m> {
         debug_assert!(before.committed >= committed && before.spoken >= promised, "I10: no half wraps");
     }
 
-    /// `count` blocks leave A for the balance of the account that paid for them: A −= k, R += k, the sum unchanged.
+    /// `count` blocks leave A for the balance of the account that paid for them, or a hit that was paid for is gone: A −= k,
+    /// R += k, the sum unchanged.
     #[inline]
     pub(crate) fn credit(&self, count: u32) {
         let delta = ((count as u64) << 32).wrapping_sub(count as u64);

@@ -63,6 +63,7 @@ mod calls;
 mod config;
 #[allow(dead_code, unused_imports, reason = "the pool does not tell of its cache yet")]
 mod events;
+mod failures;
 mod freelist;
 mod group;
 pub mod identity;
@@ -70,6 +71,7 @@ mod ids;
 mod ledger;
 #[cfg(any(test, feature = "model"))]
 pub mod model;
+mod names;
 pub mod plan;
 mod pool;
 #[cfg(all(test, loom))]

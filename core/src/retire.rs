@@ -19,6 +19,7 @@
 
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cells, Span};
+use crate::bits::{mask_of, word_of};
 use crate::freelist::{Bitmap, BitmapLayout};
 use crate::ids::Epoch;
 use crate::sync::{AcqRel, Acquire, AtomicU64, PAIR_LOAD, PAIR_WRITE, Plant, planted, store_load_fence};
@@ -84,6 +85,11 @@ impl<'m> Retiring<'m> {
             self.counts.at(which).fetch_sub(got.count_ones() as u64, AcqRel);
         }
         got
+    }
+
+    /// A block is retiring no more: its bit in the bucket of `epoch`, if it is there.
+    pub(crate) fn forget(&self, epoch: Epoch, id: u32) {
+        self.claim(Self::bucket_of(epoch), word_of(id), mask_of(id));
     }
 
     /// The first word at or after `from` of bucket `which` that holds blocks, and its bits.

@@ -227,6 +227,19 @@ impl<'m> Streams<'m> {
         (seen.tail..seen.head).find(|&position| self.ring(stream, position).load(Acquire) == epoch.0)
     }
 
+    /// Whether an epoch of a stream is not over.
+    pub(crate) fn has_outstanding(&self, stream: Stream, epoch: Epoch) -> bool {
+        self.check(stream).is_ok() && self.position_of(stream.0, &self.outstanding(stream.0), epoch).is_some()
+    }
+
+    /// The epochs of a stream that are not over, oldest first; none if there is no such stream.
+    pub(crate) fn each_outstanding(&self, stream: Stream, mut each: impl FnMut(Epoch)) {
+        if self.check(stream).is_ok() {
+            let seen = self.outstanding(stream.0);
+            (seen.tail..seen.head).for_each(|position| each(Epoch(self.ring(stream.0, position).load(Acquire))));
+        }
+    }
+
     fn check(&self, stream: Stream) -> Result<(), Refusal> {
         if stream.0 < self.count { Ok(()) } else { Err(Refusal::invalid(Argument::Stream)) }
     }

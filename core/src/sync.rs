@@ -89,6 +89,22 @@ pub(crate) enum Plant {
     RingInTwoSteps,
     /// A call that gives back draws its ticket when it is done.
     StampLate,
+    /// Only the last holder of a block leaves behind what its work may still touch.
+    OnlyTheLastTag,
+    /// A hit ignores the reset number.
+    OldNames,
+    /// A hit looks at an idle block and takes it in two steps.
+    HitInTwoSteps,
+    /// One of several holders leaves by a plain store.
+    LeaveByStore,
+    /// A block is named before its name is written.
+    NameAfterWord,
+    /// Eviction on purpose charges nothing while the block is nobody's.
+    EvictUncharged,
+    /// An idle block is evicted by a plain store.
+    EvictByStore,
+    /// Nothing is tidied after a reset.
+    NoSweep,
     /// An entry of the index does not publish what it leads to.
     RelaxedEntry,
     /// An entry in a second bucket is looked at and taken away in two steps.

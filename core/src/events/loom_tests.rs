@@ -34,7 +34,7 @@ fn read(ring: &Events<'_>, cursor: &mut EventCursor) -> u64 {
     u64::from(answer.count) + answer.dropped
 }
 
-/// O30, O31: a producer writes over the event that a reader is reading.
+/// O34, O35: a producer writes over the event that a reader is reading.
 #[test]
 fn producer_against_reader() {
     holds_and_notices(None, &[Plant::NoSecondLookAtEvent], || {

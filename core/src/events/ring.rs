@@ -133,12 +133,12 @@ impl<'m> Events<'m> {
             return;
         }
         point("events: claimed");
-        // O31 release, pairs with O31 acquire in `look`: who sees one of these words sees that the slot was claimed.
+        // O35 release, pairs with O35 acquire in `look`: who sees one of these words sees that the slot was claimed.
         let place = u64::from(event.block.0) | u64::from(event.group.0) << 32;
         self.cell(number, PLACE).store(place, Release);
         self.cell(number, LOW).store(event.identity.low, Release);
         self.cell(number, HIGH).store(event.identity.high, Release);
-        // O30 release, pairs with O30 acquire in `look`: the words are there.
+        // O34 release, pairs with O34 acquire in `look`: the words are there.
         self.cell(number, STATE).store(state_of(number, event.kind as u64), Release);
     }
 
@@ -160,7 +160,7 @@ impl<'m> Events<'m> {
             return true;
         }
         if number_of(seen) < number && phase_of(seen) != WRITING {
-            // O31, O30: acquire keeps the words behind the claim, release shows what a void number stands for.
+            // O35, O34: acquire keeps the words behind the claim, release shows what a void number stands for.
             match cell.compare_exchange(seen, claimed, AcqRel, Relaxed) {
                 Ok(_) => return true,
                 Err(now) => seen = now,
@@ -213,7 +213,7 @@ impl<'m> Events<'m> {
     }
 
     fn look(&self, number: u64) -> Found {
-        // O30 acquire, pairs with O30 release in `fill`.
+        // O34 acquire, pairs with O34 release in `fill`.
         let state = self.cell(number, STATE).load(Acquire);
         if number_of(state) < number {
             let lost = self.cell(number, LOST).load(Relaxed) >= number;
@@ -229,7 +229,7 @@ impl<'m> Events<'m> {
             VOID => return Found::Void,
             _ => return Found::NotYet,
         };
-        // O31 acquire, pairs with O31 release in `fill`: a word of a newer event brings its claim with it.
+        // O35 acquire, pairs with O35 release in `fill`: a word of a newer event brings its claim with it.
         let place = self.cell(number, PLACE).load(Acquire);
         let identity =
             Identity { low: self.cell(number, LOW).load(Acquire), high: self.cell(number, HIGH).load(Acquire) };

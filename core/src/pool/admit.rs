@@ -1,23 +1,32 @@
 //! Promises: `admit`, `extend`, `shrink`, `draw_safety`. Each is one decision on the group's word and one on the pool's
 //! (I1), taken in this order and given back in the other; a refusal leaves both as they were (I9).
 
+use super::charge::within;
+use super::hits::{Asker, Plan, Purse};
+use super::prefix::Taken;
 use super::{Counter, Pool};
 use crate::accounts::Credit;
 use crate::answer::{Argument, Refusal, Scope};
 use crate::balance::Denied;
-use crate::calls::{Admission, Admitted, Promise};
+use crate::calls::{Admission, Admitted, Prefix, Promise, Window};
 use crate::ids::{Account, Group, Sequence, StreamSet};
-use crate::ledger::Into;
+use crate::ledger::Need;
+use crate::plan::paged::window_blocks;
 use crate::recorder::Call;
 use crate::sequence::{Driver, Event};
-use crate::sync::{AcqRel, Acquire, point};
+use crate::sync::{AcqRel, Acquire, Relaxed, point};
+use crate::table::Row;
 
 /// An admission whose arguments are good.
 struct Request {
-    /// Blocks to promise.
+    /// Blocks to promise, hits included.
     promise: u32,
     /// Distinct blocks at the request's peak.
     peak: u32,
+    /// Entries of the row at its end.
+    entries: u32,
+    prompt_tokens: u32,
+    window: u32,
     group: Group,
     streams: StreamSet,
     watermark: u32,
@@ -29,28 +38,55 @@ impl Pool<'_> {
     /// Nothing is taken yet; from now on taking them cannot fail (I3).
     ///
     /// Errors: `INVALID` (`Tokens`: no prompt, or more than 2^32 − 1 in all; `Count`: a promise below the prompt's
-    /// blocks; `Group`; `Stream`; `Account`: of another group; `Sequence`: admitted already), `STALE` (sequence or
-    /// account), `BUSY` (driven by another thread, or both rows in flight), `CANCELLED`, `FULL` (account),
+    /// blocks; `Window`: no chunk; `Group`; `Stream`; `Account`: of another group; `Sequence`: admitted already), `STALE`
+    /// (sequence or account), `BUSY` (driven by another thread, or both rows in flight), `CANCELLED`, `FULL` (account),
     /// `NEVER_FITS`, `WOULD_BLOCK` and `RETRY_AFTER` (first the group's, then the pool's).
     /// Threads: its driver. Lock-free. Cost: O(1); when refused, O(retiring blocks).
     pub fn admit(&self, sequence: Sequence, admission: &Admission) -> Result<Admitted, Refusal> {
-        self.recorded(Call::Admit { sequence, admission: *admission }, |pool| pool.admit_one(sequence, admission))
+        self.admit_prefix(sequence, admission, &Prefix::of(&[]))
     }
 
-    fn admit_one(&self, sequence: Sequence, admission: &Admission) -> Result<Admitted, Refusal> {
+    /// The same with the names of the prompt's full blocks: what is found of them is taken in the same decision, in the
+    /// order of the row, and the rest is promised. A block that somebody holds costs nothing, an idle one costs one, and
+    /// so does one that has been told to come back to its holder. Up to ⌊prompt/B⌋ blocks; `Admitted::cached_tokens` says
+    /// with which token to go on. With a window the longest prefix is taken of which the blocks in the window are found.
+    ///
+    /// Refused: nothing was evicted, touched or taken. Errors: as `admit`; `INVALID(Tokens)` if tokens are given, but not B
+    /// for each name; `RETRY_AFTER` does not count blocks of this prefix. Threads, progress: as `admit`.
+    /// Cost: O(names); when refused, O(retiring blocks × names).
+    pub fn admit_prefix(
+        &self,
+        sequence: Sequence,
+        admission: &Admission,
+        prefix: &Prefix<'_>,
+    ) -> Result<Admitted, Refusal> {
+        let call = Call::Admit { sequence, admission: *admission, prefix: *prefix };
+        self.recorded(call, |pool| pool.admit_one(sequence, admission, prefix))
+    }
+
+    pub(super) fn admit_one(
+        &self,
+        sequence: Sequence,
+        admission: &Admission,
+        prefix: &Prefix<'_>,
+    ) -> Result<Admitted, Refusal> {
         let request = self.understand(admission)?;
+        self.check_prefix(prefix)?;
         let mut driver = self.sequences.drive(sequence, Event::Admit)?;
         if driver.record.group().is_some_and(|group| group != request.group) {
             return Err(Refusal::invalid(Argument::Group));
         }
         let turn = self.free_turn(&driver)?;
-        let promised = if request.account.is_none() {
-            self.promise_own(&driver, &request, turn)?
+        let blocks_max = request.prompt_tokens / self.block_tokens;
+        let asker = self.asker(request.group, prefix, blocks_max, request.window);
+        let admitted = if request.account.is_none() {
+            self.promise_own(&driver, &request, turn, &asker)?
         } else {
-            self.draw_on_shared(&driver, &request, turn)?
+            self.draw_on_shared(&driver, &request, turn, &asker)?
         };
+        driver.take_long_way(request.window > 0);
         driver.succeed();
-        Ok(Admitted { promised })
+        Ok(admitted)
     }
 
     /// Promise `blocks` more to an admitted sequence with its own account. An admission like any other.
@@ -63,7 +99,7 @@ impl Pool<'_> {
             let group = pool.group_of(&driver);
             let has = driver.record.extent().held as u64 + u64::from(driver.record.balance().blocks());
             pool.check_ceiling(group, has + u64::from(blocks))?;
-            pool.charge(Some(group), blocks, watermark, Into::Promised)?;
+            pool.charge(Some(group), Need::promised(blocks), watermark)?;
             pool.credit_own(&driver, group, blocks)
         })
     }
@@ -132,55 +168,127 @@ impl Pool<'_> {
 
     /// Check what can be checked without looking at the pool.
     fn understand(&self, admission: &Admission) -> Result<Request, Refusal> {
-        let tokens = admission.prompt_tokens.checked_add(admission.output_tokens_max);
-        let tokens = tokens.filter(|_| admission.prompt_tokens > 0).ok_or(Refusal::invalid(Argument::Tokens))?;
-        let (prompt, all) = (self.blocks_for(admission.prompt_tokens), self.blocks_for(tokens));
+        const TOKENS: Refusal = Refusal::invalid(Argument::Tokens);
+        let Admission { prompt_tokens, window, group, watermark, account, .. } = *admission;
+        let tokens = prompt_tokens.checked_add(admission.output_tokens_max).ok_or(TOKENS)?;
+        let tokens = tokens.checked_add(admission.speculative_tokens).filter(|_| prompt_tokens > 0).ok_or(TOKENS)?;
+        let entries = self.blocks_for(tokens);
+        let full = entries.min(self.window_bound(&window)?);
         let promise = match admission.promise {
-            Promise::Full => all,
-            Promise::Blocks(blocks) if blocks >= prompt => blocks,
+            Promise::Full => full,
+            Promise::Blocks(blocks) if blocks >= self.blocks_for(prompt_tokens).min(full) => blocks,
             Promise::Blocks(_) => return Err(Refusal::invalid(Argument::Count)),
         };
-        self.check_group(admission.group)?;
+        self.check_group(group)?;
         let streams = self.streams.known(admission.streams)?;
-        let Admission { group, watermark, account, .. } = *admission;
-        Ok(Request { promise, peak: all.max(promise), group, streams, watermark, account })
+        let (peak, entries) = (full.max(promise), entries.max(if window.tokens == 0 { promise } else { 0 }));
+        let window = window.tokens;
+        Ok(Request { promise, peak, entries, prompt_tokens, window, group, streams, watermark, account })
+    }
+
+    /// The most blocks that a windowed sequence holds; no bound without a window. One formula for sizing and for
+    /// admission: `plan::paged::window_blocks`.
+    fn window_bound(&self, window: &Window) -> Result<u32, Refusal> {
+        if window.tokens == 0 {
+            return Ok(u32::MAX);
+        }
+        if window.chunk_tokens == 0 {
+            return Err(Refusal::invalid(Argument::Window));
+        }
+        let blocks =
+            window_blocks(window.tokens, window.steps_in_flight, window.chunk_tokens, self.block_tokens.get())?;
+        Ok(u32::try_from(blocks).unwrap_or(u32::MAX))
     }
 
     /// Full-output, incremental, contiguous, statistical: the sequence's own account.
-    fn promise_own(&self, driver: &Driver<'_>, request: &Request, turn: u32) -> Result<u32, Refusal> {
+    fn promise_own(
+        &self,
+        driver: &Driver<'_>,
+        request: &Request,
+        turn: u32,
+        asker: &Asker<'_>,
+    ) -> Result<Admitted, Refusal> {
         self.check_ceiling(request.group, u64::from(request.peak))?;
-        self.charge(Some(request.group), request.promise, request.watermark, Into::Promised)?;
+        within(u64::from(request.entries), self.table.width)?;
+        let row = self.table.row(self.table.row_number(driver.slot, turn));
+        let plan = self.look(asker, Some(row));
+        let need = price(request, &plan);
+        let asks = |id| plan.blocks > 0 && row.all().iter().any(|entry| entry.load(Relaxed) == id);
+        self.charge_beside(Some(request.group), need, request.watermark, asks)
+            .inspect_err(|_| clear(row, plan.blocks))?;
         point("admit: promised");
-        self.settle_in(driver, request, turn);
-        self.credit_own(driver, request.group, request.promise)?;
-        Ok(request.promise)
+        self.settle_in(driver, request, turn, asker);
+        let purse =
+            Purse { committed: need.committed, promised: need.promised, account: Credit::NONE, group: request.group };
+        let taken = self.take_hits(driver, request.prompt_tokens, asker, &plan, purse);
+        self.balance_books(driver, request, taken)
+    }
+
+    /// Hits are taken; what they did not use is the sequence's promise.
+    fn balance_books(&self, driver: &Driver<'_>, request: &Request, taken: Taken) -> Result<Admitted, Refusal> {
+        let (mut purse, wanted) = (taken.purse, request.promise.saturating_sub(taken.counted));
+        if let more @ 1.. = wanted.saturating_sub(purse.promised) {
+            // Blocks that were live when the price was made are gone: private ones cost.
+            let charged = self.charge(Some(request.group), Need::promised(more), request.watermark);
+            if let Err(refusal) = charged {
+                self.undo_hits(driver);
+                self.release(request.group, 0, purse.promised);
+                return Err(refusal);
+            }
+            purse.promised += more;
+        }
+        self.release(request.group, 0, purse.promised.saturating_sub(wanted));
+        point("admit: hits taken");
+        self.credit_own(driver, request.group, wanted).inspect_err(|_| self.undo_hits(driver))?;
+        Ok(Admitted { promised: wanted, ..taken.admitted })
     }
 
     /// The promise has been made to the shared account; the sequence may draw on it.
-    fn draw_on_shared(&self, driver: &Driver<'_>, request: &Request, turn: u32) -> Result<u32, Refusal> {
+    fn draw_on_shared(
+        &self,
+        driver: &Driver<'_>,
+        request: &Request,
+        turn: u32,
+        asker: &Asker<'_>,
+    ) -> Result<Admitted, Refusal> {
         let group = self.accounts.attach(request.account)?;
         point("admit: attached");
+        let credit = Credit::to(request.account);
         let total = self.accounts.total(request.account.slot);
         let ceiling = total.min(self.table.width);
+        let needed = request.peak.max(request.entries);
         let refusal = if group != request.group {
             Some(Refusal::invalid(Argument::Account))
-        } else if request.peak > ceiling {
-            Some(Refusal::NeverFits { needed: request.peak, ceiling })
+        } else if needed > ceiling {
+            Some(Refusal::NeverFits { needed, ceiling })
         } else {
             None
         };
-        if let Some(refusal) = refusal {
-            self.accounts.detach(Credit::to(request.account));
+        let row = self.table.row(self.table.row_number(driver.slot, turn));
+        let plan = if refusal.is_none() { self.look(asker, Some(row)) } else { Plan::default() };
+        let (committed, promised) = (plan.idle, plan.owed + plan.credited);
+        let paid = refusal.map_or_else(|| self.debit_shared(request.account, committed + promised), Err);
+        if let Err(refusal) = paid {
+            clear(row, plan.blocks);
+            self.accounts.detach(credit);
             return Err(refusal);
         }
-        self.settle_in(driver, request, turn);
-        driver.record.set_shared(Credit::to(request.account));
-        Ok(0)
+        self.ledger.materialize(committed);
+        self.settle_in(driver, request, turn, asker);
+        driver.record.set_shared(credit);
+        let purse = Purse { committed, promised, account: credit, group: request.group };
+        let taken = self.take_hits(driver, request.prompt_tokens, asker, &plan, purse);
+        if taken.purse.promised > 0 && self.balance_of(credit).credit(credit.generation(), taken.purse.promised) {
+            self.returned();
+        }
+        Ok(taken.admitted)
     }
 
-    fn settle_in(&self, driver: &Driver<'_>, request: &Request, turn: u32) {
+    fn settle_in(&self, driver: &Driver<'_>, request: &Request, turn: u32, asker: &Asker<'_>) {
         driver.record.set_place(Some(request.group), turn);
         driver.record.set_streams(request.streams);
+        driver.record.set_reach(request.window, 0);
+        driver.record.set_stamp(asker.stamp);
     }
 
     /// What was charged to the pool goes to the sequence's own account; if it was cancelled meanwhile, back.
@@ -195,67 +303,24 @@ impl Pool<'_> {
     pub(super) fn group_of(&self, driver: &Driver<'_>) -> Group {
         driver.record.group().unwrap_or(Group(0))
     }
+}
 
-    /// `NEVER_FITS`, with the N, S, width and quota of this moment.
-    pub(super) fn check_ceiling(&self, group: Group, needed: u64) -> Result<(), Refusal> {
-        within(needed, self.ceiling(group).min(self.table.width))
-    }
+/// What a request costs with these hits.
+fn price(request: &Request, plan: &Plan) -> Need {
+    let on_blocks = plan.owed + plan.credited;
+    let private = if request.window == 0 {
+        request.promise.saturating_sub(plan.blocks)
+    } else {
+        // Each block of a windowed sequence is one of its promise, whoever else holds it: it comes back, or nothing was
+        // paid for it. Only what is in A already, and then is its own, costs nothing.
+        request.promise.saturating_sub(plan.idle + on_blocks + plan.revived)
+    };
+    Need { committed: plan.idle, promised: private + on_blocks }
+}
 
-    /// Charge `count` blocks to a group (or, for the safety margin, to none) and to the pool. Reclaims what is over until
-    /// it has enough or nothing over is left; then says what to wait for. Lock-free: each turn of the loop reclaimed a
-    /// block, or saw an epoch end.
-    pub(super) fn charge(&self, group: Option<Group>, count: u32, watermark: u32, into: Into) -> Result<(), Refusal> {
-        // What could only be given below the watermark is never given.
-        within(u64::from(count), self.config.blocks.saturating_sub(self.safety()).saturating_sub(watermark))?;
-        loop {
-            let (short_by, scope) = match self.try_charge(group, count, watermark, into) {
-                Ok(()) => return Ok(()),
-                Err(short) => short,
-            };
-            if self.reclaim_up_to(short_by) > 0 {
-                continue;
-            }
-            if let Some(refusal) = self.refusal(short_by, scope, group) {
-                return Err(refusal);
-            }
-        }
-    }
-
-    /// Charge `count` blocks to a group alone. As [`Pool::charge`].
-    fn charge_group(&self, group: Group, count: u32) -> Result<(), Refusal> {
-        loop {
-            let Err(short_by) = self.group_word(group).charge(count) else { return Ok(()) };
-            if self.reclaim_up_to(short_by) > 0 {
-                continue;
-            }
-            if let Some(refusal) = self.refusal(short_by, Scope::Group, Some(group)) {
-                return Err(refusal);
-            }
-        }
-    }
-
-    /// I13: all of it or nothing, so that who waits holds nothing.
-    #[inline]
-    fn try_charge(&self, group: Option<Group>, count: u32, watermark: u32, into: Into) -> Result<(), (u32, Scope)> {
-        let Some(group) = group else {
-            return self.ledger.admit(count, watermark, into).map_err(|short| (short, Scope::Pool));
-        };
-        let word = self.group_word(group);
-        // Who asks for what is plainly not there charges nobody while he is refused: nobody else is refused for it, and
-        // the release number need not change.
-        match (word.load().short_by(count), self.ledger.short_by(count, watermark)) {
-            (0, 0) => {}
-            (0, short) => return Err((short, Scope::Pool)),
-            (short, _) => return Err((short, Scope::Group)),
-        }
-        word.charge(count).map_err(|short| (short, Scope::Group))?;
-        point("admit: group charged");
-        self.ledger.admit(count, watermark, into).map_err(|short| {
-            word.release(count);
-            self.returned();
-            (short, Scope::Pool)
-        })
-    }
+/// The first entries of a row are null blocks again.
+fn clear(row: Row<'_>, entries: u32) {
+    row.all().iter().take(entries as usize).for_each(|entry| entry.store(0, Relaxed));
 }
 
 /// What a debit that was refused means to the driver of a sequence with its own account.
@@ -264,12 +329,4 @@ pub(super) fn own_denied(denied: Denied) -> Refusal {
         Denied::Closed => Refusal::Cancelled,
         Denied::Short(short_by) => Refusal::OverPromise { short_by },
     }
-}
-
-/// `NEVER_FITS` unless `needed` blocks are within `ceiling`.
-pub(super) fn within(needed: u64, ceiling: u32) -> Result<(), Refusal> {
-    if needed <= u64::from(ceiling) {
-        return Ok(());
-    }
-    Err(Refusal::NeverFits { needed: u32::try_from(needed).unwrap_or(u32::MAX), ceiling })
 }

@@ -7,7 +7,7 @@ use crate::answer::{Argument, Refusal};
 use crate::balance::{self, Denied};
 use crate::calls::Advanced;
 use crate::ids::{Account, Sequence};
-use crate::ledger::Into;
+use crate::ledger::Need;
 use crate::recorder::Call;
 use crate::sequence::{Driver, Event, Extent};
 use crate::sync::{Plant, planted, point};
@@ -158,7 +158,7 @@ impl Pool<'_> {
     ) -> Result<(), Refusal> {
         let group = self.group_of(driver);
         self.check_ceiling(group, u64::from(held) + u64::from(promised) + u64::from(missing))?;
-        self.charge(Some(group), missing, watermark, Into::Committed)?;
+        self.charge(Some(group), Need::committed(missing), watermark)?;
         point("advance: grown");
         if promised == 0 {
             return Ok(());

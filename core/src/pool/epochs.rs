@@ -2,9 +2,10 @@
 
 use super::{Counter, Pool};
 use crate::answer::Refusal;
+use crate::block::Flag;
 use crate::ids::{Epoch, Stream};
 use crate::recorder::Call;
-use crate::sync::AcqRel;
+use crate::sync::{AcqRel, full_fence, point};
 
 impl Pool<'_> {
     /// Open an epoch: before rows are read for the work that will be launched under it on `stream`.
@@ -16,13 +17,18 @@ impl Pool<'_> {
     }
 
     /// The work of `epoch` on `stream` is over, and all older work of that stream with it: what a CUDA event says.
-    /// Blocks that waited for it are freed. `failed`: the work did not do what it was for; it is counted. Returns the
+    /// Blocks that waited for it are freed. `failed`: the work did not do what it was for; it is counted, and names that
+    /// were published under it die (O(N) then). Returns the
     /// frontier, the newest epoch such that no stream has it or an older one outstanding.
     ///
     /// Errors: `INVALID(Stream)`; `STALE` if the epoch is unknown there, or over already. Threads: any.
     /// Progress: lock-free. Cost: O(outstanding epochs of the stream + streams + words of retiring blocks).
     pub fn complete(&self, stream: Stream, epoch: Epoch, failed: bool) -> Result<Epoch, Refusal> {
         self.recorded(Call::Complete { stream, epoch, failed }, |pool| {
+            if failed && pool.streams.has_outstanding(stream, epoch) {
+                // Before it is over: nobody takes for finished what was never written.
+                pool.fail_names(epoch, |written| written == epoch);
+            }
             pool.streams.complete(stream, epoch)?;
             if failed {
                 pool.counter(Counter::Failed).fetch_add(1, AcqRel);
@@ -36,6 +42,7 @@ impl Pool<'_> {
     /// over, as failed. Returns the frontier. Errors, threads, progress, cost: as `complete`.
     pub fn abandon(&self, stream: Stream) -> Result<Epoch, Refusal> {
         self.recorded(Call::Abandon { stream }, |pool| {
+            pool.fail_stream(stream);
             let failed = pool.streams.abandon(stream)?;
             pool.counter(Counter::Failed).fetch_add(failed, AcqRel);
             pool.reclaim_up_to(u32::MAX);
@@ -51,5 +58,34 @@ impl Pool<'_> {
     /// The newest epoch that was handed out. Never fails. Cost: O(1).
     pub fn newest_epoch(&self) -> Epoch {
         self.streams.newest()
+    }
+
+    /// The names written under an epoch that failed die, where `written` says that it is the one. Epochs seldom fail.
+    fn fail_names(&self, epoch: Epoch, failed: impl Fn(Epoch) -> bool) {
+        if self.config.cache == 0 {
+            return;
+        }
+        self.failures.note(epoch);
+        // O26, pairs with O26 in `publish`: either who failed the epoch sees these names, or they see that it failed.
+        full_fence();
+        point("fail: noted");
+        for id in 1..=self.config.blocks {
+            let mut word = self.blocks.word(id);
+            while word.has(Flag::Named) && failed(self.names.get(id).written) && !self.unname(id, word) {
+                let now = self.blocks.word(id);
+                if now == word {
+                    // A reclaimer has it: its epoch was over, so it is not this one.
+                    break;
+                }
+                word = now;
+            }
+        }
+    }
+
+    /// The same for everything that is outstanding on a stream.
+    fn fail_stream(&self, stream: Stream) {
+        self.streams.each_outstanding(stream, |epoch| {
+            self.fail_names(epoch, |written| written == epoch);
+        });
     }
 }

@@ -15,12 +15,13 @@ const READY: u64 = u64::from_le_bytes(*b"kvledger");
 const UNDER_WAY: u64 = u64::from_le_bytes(*b"kvl_init");
 /// The version of the layout in memory: changes whenever a region does. Pools are attached to by the version that made
 /// them only.
-pub const LAYOUT_VERSION: u64 = 2;
+pub const LAYOUT_VERSION: u64 = 3;
 
 const MAGIC: usize = 0;
 const VERSION: usize = 1;
 const BYTES: usize = 2;
-/// number | blocks, safety | block tokens, sequences | width, rows | accounts and groups, streams | epochs.
+/// number | blocks, safety | block tokens, sequences | width, rows | accounts | groups | events, streams | cache |
+/// token check | transfers | epochs.
 const FIELDS: usize = 3;
 
 /// The fields of a configuration in five cells. `safety` may change later; the header keeps what it was at init.
@@ -29,9 +30,16 @@ pub(crate) const fn pack(config: &PoolConfig) -> [u64; 5] {
         config.number as u64 | (config.blocks as u64) << 32,
         config.safety as u64 | (config.block_tokens as u64) << 32,
         config.sequences as u64 | (config.table_width as u64) << 32,
-        // Accounts and groups are at most 2^20, rows at most 2.
-        config.rows as u64 | (config.accounts as u64) << 8 | (config.groups as u64) << 32,
-        config.streams as u64 | (config.epochs as u64) << 32,
+        // Accounts and groups are at most 2^20, rows at most 2; events are 0 or a power of two.
+        config.rows as u64
+            | (config.accounts as u64) << 8
+            | (config.groups as u64) << 32
+            | ((u32::BITS - config.events.leading_zeros()) as u64) << 56,
+        config.streams as u64
+            | (config.cache as u64) << 8
+            | (config.token_check as u64) << 12
+            | (config.transfers as u64) << 16
+            | (config.epochs as u64) << 32,
     ]
 }
 
@@ -46,9 +54,16 @@ pub(crate) const fn unpack(cells: [u64; 5]) -> PoolConfig {
         table_width: (c >> 32) as u32,
         rows: (d & 0xff) as u32,
         accounts: (d >> 8) as u32 & 0xff_ffff,
-        groups: (d >> 32) as u32,
-        streams: e as u32,
+        groups: (d >> 32) as u32 & 0xff_ffff,
+        streams: (e & 0xff) as u32,
         epochs: (e >> 32) as u32,
+        cache: (e >> 8) as u32 & 0xf,
+        token_check: (e >> 12) as u32 & 0xf,
+        transfers: (e >> 16) as u32 & 0xffff,
+        events: match (d >> 56) as u32 {
+            0 => 0,
+            bits => 1 << ((bits - 1) & 31),
+        },
     }
 }
 
@@ -107,6 +122,10 @@ mod tests {
             groups: 1 << 20,
             streams: 64,
             epochs: 1 << 16,
+            cache: 3,
+            token_check: 1,
+            transfers: 1 << 10,
+            events: 1 << 20,
         };
         assert_eq!(unpack(pack(&config)), config);
     }

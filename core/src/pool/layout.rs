@@ -1,9 +1,11 @@
 //! How the caller's memory is carved. The order here is the order in which `open_memory` takes the regions.
 //!
 //! ```text
-//! ┌────────┬────────┬─────────┬────────┬──────────┬───────────┬─────────┬────────┬───────────┬──────────┬───────┐
-//! │ header │ ledger │ counters│ cursors│ groups   │ accounts  │sequences│ streams│ blocks    │ free list│buckets│
-//! └────────┴────────┴─────────┴────────┴──────────┴───────────┴─────────┴────────┴───────────┴──────────┴───────┘
+//! ┌────────┬────────┬──────────┬─────────┬────────┬──────────┬───────────┬─────────┬────────┬───────────┬─────────┐
+//! │ header │ ledger │ counters │ cursors │ groups │ accounts │ sequences │ streams │ blocks │ free list │ buckets │
+//! ├────────┼────────┼──────────┼─────────┼────────┴──┬───────┴───┬───────┴─────────┴────────┴───────────┴─────────┘
+//! │ names  │ index  │ order    │ resets  │ failures  │ transfers │ events
+//! └────────┴────────┴──────────┴─────────┴───────────┴───────────┴────────
 //! ```
 //!
 //! Every region starts on a cache line; no region holds an address, so the memory may be mapped anywhere.
@@ -14,15 +16,20 @@ use crate::accounts::{self, Accounts};
 use crate::answer::{Argument, Refusal};
 use crate::arena::{Arena, Carve, Cells, Span};
 use crate::blocks::{self, Blocks};
-use crate::config::PoolConfig;
+use crate::cache::{self, Index, Order, Policy};
+use crate::config::{Cache, PoolConfig};
+use crate::events::{self, Events};
+use crate::failures::{self, Failures};
 use crate::freelist::{FreeList, FreeListLayout};
 use crate::ledger::Ledger;
+use crate::names::{self, Names};
 use crate::recorder::Recorder;
 use crate::retire::{self, Retiring};
 use crate::sequence;
 use crate::streams::{self, Streams};
 use crate::sync::AtomicU64;
 use crate::table::Table;
+use crate::transfers::{self, Transfers};
 use core::num::NonZeroU32;
 use core::sync::atomic::{AtomicU32, AtomicU64 as Plain};
 
@@ -46,6 +53,13 @@ pub(crate) struct Layout {
     blocks: blocks::Layout,
     free: FreeListLayout,
     retiring: retire::Layout,
+    names: names::Layout,
+    index: cache::IndexLayout,
+    order: cache::OrderLayout,
+    resets: Span<AtomicU64>,
+    failures: failures::Layout,
+    transfers: transfers::Layout,
+    events: events::EventsLayout,
     bytes: usize,
 }
 
@@ -65,6 +79,15 @@ impl Layout {
         let blocks = Blocks::layout(&mut carve, config.blocks);
         let free = FreeList::layout(&mut carve, config.blocks);
         let retiring = Retiring::layout(&mut carve, config.blocks);
+        let names = Names::layout(&mut carve, config);
+        // A pool that shares no prefixes has the least of each.
+        let cached = if config.cache == 0 { 1 } else { config.blocks };
+        let index = Index::layout(&mut carve, cached);
+        let order = Order::layout(&mut carve, cached, policy(config));
+        let resets = carve.region(config.groups as usize + 1);
+        let failures = Failures::layout(&mut carve);
+        let transfers = Transfers::layout(&mut carve, config.transfers, config.blocks);
+        let events = Events::layout(&mut carve, config.events);
         Layout {
             header,
             ledger,
@@ -78,12 +101,28 @@ impl Layout {
             blocks,
             free,
             retiring,
+            names,
+            index,
+            order,
+            resets,
+            failures,
+            transfers,
+            events,
             bytes: carve.bytes(),
         }
     }
 
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
+    }
+}
+
+/// The order of eviction that a configuration asks for.
+const fn policy(config: &PoolConfig) -> Policy {
+    match Cache::from_number(config.cache) {
+        Some(Cache::Sieve) => Policy::Sieve,
+        Some(Cache::S3Fifo) => Policy::S3Fifo,
+        _ => Policy::Lru,
     }
 }
 
@@ -107,6 +146,13 @@ pub(super) fn open_memory<'m>(
         blocks: Blocks::view(arena, &layout.blocks, config.blocks)?,
         free: FreeList::view(arena, &layout.free)?,
         retiring: Retiring::view(arena, &layout.retiring)?,
+        names: Names::view(arena, &layout.names, config)?,
+        index: Index::view(arena, &layout.index)?,
+        order: Order::view(arena, &layout.order)?,
+        resets: arena.cells(layout.resets)?,
+        failures: Failures::view(arena, layout.failures)?,
+        transfers: Transfers::view(arena, &layout.transfers, config.transfers, config.blocks, config.number)?,
+        events: Events::view(arena, &layout.events, config.events)?,
         config: *config,
         block_tokens,
         recorder: Recorder::OFF,

@@ -3,7 +3,7 @@
 use super::{Counter, Pool};
 use crate::answer::{Argument, Refusal};
 use crate::ids::Group;
-use crate::ledger::Into;
+use crate::ledger::Need;
 use crate::recorder::Call;
 use crate::sync::{AcqRel, Acquire, Plant, planted, point};
 
@@ -27,12 +27,12 @@ impl Pool<'_> {
             let (raised, lowered) = (blocks.saturating_sub(now as u32), (now as u32).saturating_sub(blocks));
             // Growth: word first. I2 in its form for promises: what S says is always spoken for in the word.
             if raised > 0 && !planted(Plant::SafetyInTwoSteps) {
-                self.charge(None, raised, 0, Into::Promised)?;
+                self.charge(None, Need::promised(raised), 0)?;
             }
             point("safety: charged");
             if safety.compare_exchange(now, u64::from(blocks), AcqRel, Acquire).is_ok() {
                 if planted(Plant::SafetyInTwoSteps) {
-                    self.charge(None, raised, 0, Into::Promised)?;
+                    self.charge(None, Need::promised(raised), 0)?;
                 }
                 self.release_pool(lowered);
                 return Ok(());

@@ -7,7 +7,7 @@ use crate::arena::{Arena, Line, table_cells, table_cells_raw};
 use crate::config::PoolConfig;
 use crate::group::{NO_QUOTA, Use};
 use crate::ids::Group;
-use crate::ledger::Into;
+use crate::ledger::Need;
 use crate::sync::Release;
 use core::mem::size_of;
 use core::ptr::NonNull;
@@ -56,7 +56,7 @@ impl<'m> Pool<'m> {
         }
         // S is a promise to nobody: its admission is the first.
         if config.safety > 0 {
-            pool.ledger.admit(config.safety, 0, Into::Promised).map_err(|_| Refusal::invalid(Argument::Safety))?;
+            pool.ledger.admit(Need::promised(config.safety), 0).map_err(|_| Refusal::invalid(Argument::Safety))?;
         }
         pool.counter(Counter::Safety).store(u64::from(config.safety), Release);
         header::finish(&header_cells, config, bytes);

@@ -21,26 +21,34 @@ mod admit;
 mod advance;
 mod audit;
 mod batch;
+mod charge;
 #[cfg(all(test, not(loom)))]
 mod corrupt_tests;
 mod epochs;
+mod evict;
 #[cfg(all(test, not(loom)))]
 mod freeze_tests;
 pub(crate) mod header;
+mod hits;
 mod layout;
+mod leave;
 mod limits;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod memory;
 mod observe;
+mod prefix;
+mod publish;
 mod reclaim;
 mod recorded;
 #[cfg(feature = "recorder")]
 mod recording;
+mod reset;
 mod rows;
 mod sequences;
 mod shared;
 mod take;
+mod transfers;
 
 pub use audit::Fault;
 pub use header::LAYOUT_VERSION;
@@ -52,17 +60,22 @@ use crate::accounts::Accounts;
 use crate::answer::{Argument, Refusal};
 use crate::arena::Cells;
 use crate::blocks::Blocks;
+use crate::cache::{Index, Order};
 use crate::config::PoolConfig;
+use crate::events::Events;
+use crate::failures::Failures;
 use crate::freelist::{Cursor, FreeList};
 use crate::group::GroupWord;
 use crate::ids::Group;
 use crate::ledger::Ledger;
+use crate::names::Names;
 use crate::recorder::Recorder;
 use crate::retire::Retiring;
 use crate::sequence::Sequences;
 use crate::streams::Streams;
 use crate::sync::{AcqRel, Acquire, AtomicU64};
-use crate::table::Table;
+use crate::table::{Row, Table};
+use crate::transfers::Transfers;
 use core::num::NonZeroU32;
 
 /// A pool in the caller's memory. A value of this type is a view: it may be copied to every thread that uses the pool.
@@ -79,6 +92,13 @@ pub struct Pool<'m> {
     blocks: Blocks<'m>,
     free: FreeList<'m>,
     retiring: Retiring<'m>,
+    names: Names<'m>,
+    index: Index<'m>,
+    order: Order<'m>,
+    resets: Cells<'m, AtomicU64>,
+    failures: Failures<'m>,
+    transfers: Transfers<'m>,
+    events: Events<'m>,
     config: PoolConfig,
     block_tokens: NonZeroU32,
     pub(crate) recorder: Recorder<'m>,
@@ -98,10 +118,18 @@ enum Counter {
     /// Places given out in the order of all records.
     #[cfg_attr(not(feature = "recorder"), expect(dead_code, reason = "only rings draw tickets"))]
     Tickets = 4,
+    /// E: idle blocks with a live name.
+    Idle = 5,
+    /// Second copies of identities.
+    Copies = 6,
+    /// Retiring blocks in the grip of a transfer.
+    Gripped = 7,
+    /// Of blocks without a holder those that a quarantined transfer grips.
+    Doubted = 8,
 }
 
 impl Counter {
-    const COUNT: usize = 5;
+    const COUNT: usize = 9;
 }
 
 impl<'m> Pool<'m> {

@@ -1,21 +1,31 @@
 //! Retiring blocks on their way to the free list, and the answers that are computed from those that cannot go yet.
 
-use super::Pool;
+use super::{Counter, Pool};
 use crate::accounts::Credit;
 use crate::answer::{Refusal, Scope};
-use crate::balance;
+use crate::balance::{self, Balance};
 use crate::bits::{Places, bit_at};
+use crate::block::Word;
 use crate::blocks::Tag;
-use crate::ids::{Account, Epoch, Group, StreamSet};
+use crate::ids::{Epoch, Group, StreamSet};
 use crate::recorder::Call;
 use crate::retire::{BUCKETS, Retiring, Survey};
-use crate::sync::{Plant, Stop, full_fence, planted, point, stopped};
+use crate::sync::{AcqRel, Plant, Stop, full_fence, planted, point, stopped};
 
-/// Blocks of one word that go home to the same place.
+/// Blocks of one word that pay the same account.
 struct Parcel {
+    /// Those that go to the free list.
     mask: u64,
+    /// How many rest from now on, where they can be found.
+    resting: u32,
     group: Group,
     credit: Credit,
+}
+
+impl Parcel {
+    const fn is_empty(&self) -> bool {
+        self.mask == 0 && self.resting == 0
+    }
 }
 
 /// The last question about time and its answer: blocks of one word mostly have the same tag.
@@ -25,7 +35,7 @@ struct Memo {
     over: bool,
 }
 
-impl Pool<'_> {
+impl<'m> Pool<'m> {
     /// Free up to `blocks_max` retiring blocks whose work is over; how many it was. `complete` does this itself, and so does a call that needs blocks.
     ///
     /// Threads: any; two reclaimers share the work. Progress: lock-free. Cost: O(words of retiring blocks).
@@ -100,7 +110,7 @@ impl Pool<'_> {
     /// Blocks of one word whose bits this reclaimer has claimed: at most these 64 are ever in its hands. How many went
     /// home, and the tag of one that turned out to have to wait.
     fn reclaim_claimed(&self, word: usize, claimed: u64, memo: &mut Memo) -> (u32, Option<Tag>) {
-        let mut parcel = Parcel { mask: 0, group: Group(0), credit: Credit::NONE };
+        let mut parcel = Parcel { mask: 0, resting: 0, group: Group(0), credit: Credit::NONE };
         let (mut freed, mut kept) = (0, None);
         for bit in Places(claimed) {
             let id = bit_at(word, bit);
@@ -114,16 +124,36 @@ impl Pool<'_> {
                 kept = Some(tag);
                 continue;
             }
-            if parcel.mask != 0 && (parcel.group != tag.group || parcel.credit != tag.credit) {
+            if !parcel.is_empty() && (parcel.group != tag.group || parcel.credit != tag.credit) {
                 freed += self.send_home(word, &parcel);
-                parcel.mask = 0;
+                (parcel.mask, parcel.resting) = (0, 0);
             }
-            parcel = Parcel { mask: parcel.mask | 1 << bit, group: tag.group, credit: tag.credit };
+            (parcel.group, parcel.credit) = (tag.group, tag.credit);
+            if self.rests(id) {
+                parcel.resting += 1;
+            } else {
+                parcel.mask |= 1 << bit;
+            }
         }
-        if parcel.mask != 0 {
+        if !parcel.is_empty() {
             freed += self.send_home(word, &parcel);
         }
         (freed, kept)
+    }
+
+    /// A claimed block whose time is over: if it has a name that may outlive its holders, it is idle from now on. It had its
+    /// place in the order since it retired.
+    fn rests(&self, id: u32) -> bool {
+        let word = self.blocks.word(id);
+        let Some(name) = self.names_if(word, id) else { return false };
+        if self.may_rest(id) && self.blocks.rest(id) {
+            self.counter(Counter::Idle).fetch_add(1, AcqRel);
+            return true;
+        }
+        self.blocks.alone(id, Word::unname);
+        self.forget_copy(word);
+        self.forget_name(id, self.blocks.group(id), &name);
+        false
     }
 
     /// Claimed blocks whose time is over: state, bit, words, in this order.
@@ -141,8 +171,8 @@ impl Pool<'_> {
             (parcel.mask & !self.free.put_mask(word, parcel.mask)).count_ones()
         };
         point("reclaim: bits are back");
-        self.settle(parcel.group, parcel.credit, count);
-        count
+        self.settle(parcel.group, parcel.credit, count + parcel.resting);
+        count + parcel.resting
     }
 
     /// `count` blocks that are back in the free list leave A, for the account that they are credited to or for everybody.
@@ -156,12 +186,17 @@ impl Pool<'_> {
         // I8: bit, then word, then balance.
         self.ledger.credit(count);
         point("settle: credited");
-        if self.accounts.balance(credit.slot()).credit(credit.generation(), count) {
+        if self.balance_of(credit).credit(credit.generation(), count) {
             self.returned();
         } else {
             // The account is closed: its credits only lower A.
             self.release(group, 0, count);
         }
+    }
+
+    /// The balance of an account, a shared or an own one.
+    pub(super) fn balance_of(&self, credit: Credit) -> Balance<'m> {
+        if credit.is_own() { self.sequences.record(credit.slot()).balance() } else { self.accounts.balance(credit.slot()) }
     }
 
     fn is_over(&self, tag: &Tag, memo: &mut Memo) -> bool {
@@ -173,16 +208,21 @@ impl Pool<'_> {
     }
 
     /// Why a charge is refused that `reclaim` could not help. `None`: an epoch ended meanwhile, try again.
-    pub(super) fn refusal(&self, short_by: u32, scope: Scope, group: Option<Group>) -> Option<Refusal> {
+    pub(super) fn refusal(
+        &self,
+        short_by: u32,
+        scope: Scope,
+        group: Option<Group>,
+        asks: &impl Fn(u32) -> bool,
+    ) -> Option<Refusal> {
         let counts = |tag: &Tag| scope == Scope::Pool || Some(tag.group) == group;
-        let survey = self.survey(|tag| self.goes_to_everybody(tag) && counts(tag));
+        let survey = self.survey(|id, tag| self.goes_to_everybody(tag) && counts(tag) && !asks(id));
         self.wait_for(&survey, short_by).unwrap_or(Some(Refusal::WouldBlock { short_by, scope }))
     }
 
-    /// Why a debit of a shared account is refused. `None`: try again.
-    pub(super) fn account_refusal(&self, account: Account, short_by: u32) -> Option<Refusal> {
-        let credit = Credit::to(account);
-        let survey = self.survey(|tag| tag.credit == credit);
+    /// Why a debit of an account is refused, a shared or an own one. `None`: try again.
+    pub(super) fn account_refusal(&self, credit: Credit, short_by: u32) -> Option<Refusal> {
+        let survey = self.survey(|_, tag| tag.credit == credit);
         let over = Refusal::OverPromise { short_by: short_by.saturating_sub(survey.total()) };
         self.wait_for(&survey, short_by).unwrap_or(Some(over))
     }
@@ -196,20 +236,21 @@ impl Pool<'_> {
     /// Whether a block that leaves A leaves room for everybody: it is credited to nobody, or to a closed account.
     pub(super) fn goes_to_everybody(&self, tag: &Tag) -> bool {
         let is_open = |credit: Credit| {
-            matches!(self.accounts.balance(credit.slot()).load(credit.generation()), balance::State::Open(_))
+            matches!(self.balance_of(credit).load(credit.generation()), balance::State::Open(_))
         };
         tag.credit.is_none() || !is_open(tag.credit)
     }
 
     /// All retiring blocks that count, by epoch. Cost: O(words of retiring blocks).
-    fn survey(&self, counts: impl Fn(&Tag) -> bool) -> Survey {
+    fn survey(&self, counts: impl Fn(u32, &Tag) -> bool) -> Survey {
         let mut survey = Survey::new();
         for bucket in 0..BUCKETS {
             let mut from = 0;
             while let Some((word, bits)) = self.retiring.next(bucket, from) {
                 for bit in Places(bits) {
-                    let tag = self.blocks.tag(bit_at(word, bit));
-                    if counts(&tag) {
+                    let id = bit_at(word, bit);
+                    let tag = self.blocks.tag(id);
+                    if counts(id, &tag) {
                         survey.add(tag.epoch);
                     }
                 }

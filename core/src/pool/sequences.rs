@@ -1,27 +1,15 @@
 //! `open`, `cancel`, `end`, `preempt`: the handle, and the road home of everything that a sequence has.
 
-use super::{Counter, Pool};
+use super::Pool;
+use super::leave::{Gone, Why};
 use crate::accounts::Credit;
 use crate::answer::{Place, Refusal};
 use crate::balance;
-use crate::blocks::Tag;
 use crate::calls::Released;
-use crate::freelist::Gather;
 use crate::ids::{Epoch, Group, Sequence, StreamSet};
 use crate::recorder::Call;
 use crate::sequence::{Driver, Event, Extent};
-use crate::sync::{AcqRel, Plant, Relaxed, full_fence, planted, point};
-use crate::table::Row;
-
-/// What became of the blocks of a row.
-#[derive(Default)]
-struct Gone {
-    free: u32,
-    retiring: u32,
-    after: Epoch,
-    /// Entries that named no block that the sequence can hold.
-    lost: u32,
-}
+use crate::sync::{Plant, Relaxed, planted, point};
 
 impl Pool<'_> {
     /// A handle, so that everything from here on can be cancelled. It has neither promise nor blocks yet.
@@ -72,7 +60,8 @@ impl Pool<'_> {
         let closed = driver.record.balance().close(driver.generation, || ());
         let balance = closed.map_or(0, |(balance, ())| balance);
         point("end: account closed");
-        let (released, lost) = self.let_go(&driver, balance);
+        let (released, lost) = self.let_go(&driver, balance, Why::End);
+        driver.take_long_way(false);
         let slot = driver.slot;
         driver.succeed();
         drop(driver);
@@ -91,7 +80,8 @@ impl Pool<'_> {
             let mut driver = pool.sequences.drive(sequence, Event::Preempt)?;
             let emptied = driver.record.balance().debit_up_to(driver.generation, u32::MAX);
             let balance = emptied.map_err(|_| Refusal::Cancelled)?;
-            let (released, lost) = pool.let_go(&driver, balance);
+            let (released, lost) = pool.let_go(&driver, balance, Why::End);
+            driver.take_long_way(false);
             driver.succeed();
             Self::unless_lost(released, lost)
         })
@@ -110,45 +100,46 @@ impl Pool<'_> {
         })
     }
 
-    fn unless_lost(released: Released, lost: u32) -> Result<Released, Refusal> {
+    pub(super) fn unless_lost(released: Released, lost: u32) -> Result<Released, Refusal> {
         if lost == 0 { Ok(released) } else { Err(Refusal::Corrupt { place: Place::Table }) }
     }
 
-    /// Everything that an admitted or opened sequence has goes home: `balance` has left its account, its blocks leave
+    /// Everything that an admitted or pinned sequence has goes home: `balance` has left its account, its blocks leave
     /// its row. Bits first, then the words (O1).
-    fn let_go(&self, driver: &Driver<'_>, balance: u32) -> (Released, u32) {
-        let record = driver.record;
-        let credit = record.shared();
-        let group = self.group_of(driver);
+    pub(super) fn let_go(&self, driver: &Driver<'_>, balance: u32, why: Why) -> (Released, u32) {
+        let (record, group) = (driver.record, self.group_of(driver));
         if planted(Plant::WordBeforeBits) {
             self.release(group, record.extent().held, balance);
         }
-        let gone = self.empty_row(driver, group, credit);
-        point("let go: blocks are back");
-        if gone.lost > 0 {
-            self.counter(Counter::Quarantined).fetch_add(u64::from(gone.lost), AcqRel);
-        }
-        if planted(Plant::WordBeforeBits) {
-            // Done already, too early.
-        } else if credit.is_none() {
+        let gone = self.let_go_blocks(driver, why);
+        if !planted(Plant::WordBeforeBits) {
             self.release(group, gone.free, balance);
-        } else {
-            self.release(group, 0, balance);
-            self.settle(group, credit, gone.free);
+        }
+        let credit = record.shared();
+        if !credit.is_none() {
             self.accounts.detach(credit);
             record.set_shared(Credit::NONE);
         }
-        if gone.retiring > 0 {
-            // The late push (`retire.rs`): what completed between the tag and the push may have drained without these.
-            // O20, pairs with O20 in `reclaim`: either the reclaimer sees the bits, or we see what completed.
-            full_fence();
-            if self.streams.is_over(gone.after, record.streams()) {
-                self.look_again(gone.after);
-            }
+        let after = if gone.retiring > 0 { gone.after } else { Epoch::NONE };
+        let promised = balance + gone.promises;
+        let free = gone.free + gone.paid;
+        (Released { promised, free, retiring: gone.retiring, after }, gone.lost)
+    }
+
+    /// Its blocks leave its row, and so does a copy that was never submitted. What they free stays in A for the caller to
+    /// release.
+    pub(super) fn let_go_blocks(&self, driver: &Driver<'_>, why: Why) -> Gone {
+        let record = driver.record;
+        let held = record.extent().held.min(self.table.width);
+        let first = record.holes().recycled.min(held);
+        self.drop_order(driver);
+        let gone = self.leave(driver, why, first, held - first);
+        if held > 0 {
+            self.clear_row(driver, held);
         }
         record.set_extent(Extent::default());
-        let after = if gone.retiring > 0 { gone.after } else { Epoch::NONE };
-        (Released { promised: balance, free: gone.free, retiring: gone.retiring, after }, gone.lost)
+        record.clear_rest();
+        gone
     }
 
     /// `committed` blocks and `promised` promises leave the pool's word and then the group's.
@@ -158,65 +149,6 @@ impl Pool<'_> {
             self.group_word(group).release(committed + promised);
             self.returned();
         }
-    }
-
-    /// The blocks of a row, to the free list if nothing in flight can touch them, else to the bucket of their epoch.
-    fn empty_row(&self, driver: &Driver<'_>, group: Group, credit: Credit) -> Gone {
-        let record = driver.record;
-        let held = record.extent().held.min(self.table.width);
-        if held == 0 {
-            return Gone::default();
-        }
-        let epoch = self.streams.tag(record.streams());
-        let gone = if epoch == Epoch::NONE {
-            self.give_back(driver, held)
-        } else {
-            self.retire(driver, held, &Tag { epoch, streams: record.streams(), group, credit })
-        };
-        self.clear_row(driver, held);
-        gone
-    }
-
-    fn give_back(&self, driver: &Driver<'_>, held: u32) -> Gone {
-        let row = self.table.row(self.table.row_number(driver.slot, driver.record.turn()));
-        // The next sequence begins where this one was: its words are warm.
-        let first = row.at(0).load(Relaxed);
-        if self.blocks.exists(first) {
-            self.cursor(driver.slot).aim(first);
-        }
-        // A bit that was set already is a block that the free list has twice: its word said held, so nobody took it.
-        let lost = self.leave_row(row, held, |id| self.blocks.give_back(id), self.free.gather());
-        Gone { free: held - lost, lost, ..Gone::default() }
-    }
-
-    fn retire(&self, driver: &Driver<'_>, held: u32, tag: &Tag) -> Gone {
-        let row = self.table.row(self.table.row_number(driver.slot, driver.record.turn()));
-        let bucket = Gather::new(|word, mask| self.retiring.push(tag.epoch, word, mask));
-        let lost = self.leave_row(row, held, |id| self.blocks.retire(id, tag), bucket);
-        Gone { retiring: held - lost, after: tag.epoch, lost, ..Gone::default() }
-    }
-
-    /// The blocks of a row lose their holder and go where `gather` brings them, word by word. How many could not: the
-    /// entry names no block, or one that the sequence cannot hold, or one that is there already.
-    #[inline(always)]
-    fn leave_row<P: FnMut(usize, u64) -> u64>(
-        &self,
-        row: Row<'_>,
-        held: u32,
-        leave: impl Fn(u32) -> bool,
-        mut gather: Gather<P>,
-    ) -> u32 {
-        let mut lost = 0;
-        for entry in row.part(0, held as usize).all() {
-            let id = entry.load(Relaxed);
-            if self.blocks.exists(id) && leave(id) {
-                gather.push(id);
-            } else {
-                lost += 1;
-            }
-        }
-        point("let go: holders are gone");
-        lost + gather.finish() as u32
     }
 
     /// Null blocks where the row named blocks, unless a device still reads the row in place: then the next admission

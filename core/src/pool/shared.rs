@@ -1,11 +1,11 @@
 //! Shared accounts: `open_account`, `set_account_total`, `close_account`.
 
 use super::Pool;
-use super::admit::within;
+use super::charge::within;
 use crate::answer::Refusal;
 use crate::balance::Denied;
 use crate::ids::{Account, Group};
-use crate::ledger::Into;
+use crate::ledger::Need;
 use crate::recorder::Call;
 use crate::sync::point;
 
@@ -94,6 +94,6 @@ impl Pool<'_> {
         }
         let needed = u64::from(before) + u64::from(more);
         within(needed, self.ceiling(group))?;
-        self.charge(Some(group), more, watermark, Into::Promised)
+        self.charge(Some(group), Need::promised(more), watermark)
     }
 }

@@ -1,10 +1,12 @@
 //! Blocks out of the free list, under a charge: into the block words and the table row.
 
 use super::{Counter, Pool};
+use crate::accounts::Credit;
 use crate::answer::{Place, Refusal};
+use crate::block::Word;
 use crate::blocks::Blocks;
-use crate::freelist::{Hint, Run};
-use crate::ledger::Into;
+use crate::freelist::{Cursor, Hint, Run};
+use crate::ledger::Need;
 use crate::sequence::{Driver, Extent};
 use crate::sync::{AcqRel, Acquire, Relaxed, point};
 
@@ -30,24 +32,20 @@ impl Pool<'_> {
         };
         let cursor = self.cursor(driver.slot);
         let (mut looks, mut returns) = (0, 0);
+        let windowed = record.window() > 0 && record.shared().is_none();
+        let group = self.group_of(driver);
         while extent.held < end {
-            let found = self.free.take(end - extent.held, hint, &cursor, &mut |run: Run| {
-                if let Some(ring) = self.recorder.ring() {
-                    ring.note_taken(run.start, run.len);
+            let missing = end - extent.held;
+            let mut put = |id: u32| {
+                if windowed {
+                    // It comes back while the sequence runs: others who want it pay for their place.
+                    self.blocks.begin_sharing(id, group, Credit::NONE);
+                    self.blocks.alone(id, Word::owe);
                 }
-                let entries = row.part(extent.held as usize, run.len as usize).all();
-                let mut entries = entries.iter();
-                for (id, word) in (run.start..).zip(self.blocks.run(run.start, run.len)) {
-                    if !Blocks::take_word(word) {
-                        self.quarantine_found(id);
-                    } else if let Some(entry) = entries.next() {
-                        entry.store(id, Relaxed);
-                        extent.held += 1;
-                    }
-                }
-            });
-            point("take: blocks claimed");
-            if found > 0 {
+                row.at(extent.held as usize).store(id, Relaxed);
+                extent.held += 1;
+            };
+            if self.take_some(missing, hint, &cursor, &mut put) > 0 {
                 continue;
             }
             let now = self.release_number();
@@ -64,12 +62,59 @@ impl Pool<'_> {
         Ok(())
     }
 
+    /// Some of `missing` blocks, which are charged in A already: dead ones first, then free ones, then idle ones, which are
+    /// evicted. 0: none was found, but others may be moving some.
+    #[inline]
+    fn take_some(&self, missing: u32, hint: Hint, cursor: &Cursor<'_>, put: &mut impl FnMut(u32)) -> u32 {
+        let idle = if self.config.cache == 0 { 0 } else { self.idle() };
+        if idle == 0 && (self.config.cache == 0 || self.order.dead() == 0) {
+            return self.take_free(missing, hint, cursor, put);
+        }
+        let dead = self.take_dead(missing, &mut |id| self.note_and_put(id, put));
+        if dead > 0 {
+            return dead;
+        }
+        // What is free by the counts: asking an empty free list means a walk over all of it.
+        let committed = self.ledger.load().committed.saturating_sub(missing);
+        let free = self.config.blocks.saturating_sub(committed).saturating_sub(idle).min(missing);
+        let found = if free > 0 { self.take_free(free, hint, cursor, put) } else { 0 };
+        if found > 0 {
+            return found;
+        }
+        match self.take_idle(missing, &mut |id| self.note_and_put(id, put)) {
+            0 => self.take_free(missing, hint, cursor, put),
+            found => found,
+        }
+    }
+
+    #[inline]
+    fn note_and_put(&self, id: u32, put: &mut impl FnMut(u32)) {
+        if let Some(ring) = self.recorder.ring() {
+            ring.note_taken(id, 1);
+        }
+        put(id);
+    }
+
+    #[inline]
+    fn take_free(&self, count: u32, hint: Hint, cursor: &Cursor<'_>, put: &mut impl FnMut(u32)) -> u32 {
+        let found = self.free.take(count, hint, cursor, &mut |run: Run| {
+            if let Some(ring) = self.recorder.ring() {
+                ring.note_taken(run.start, run.len);
+            }
+            for (id, word) in (run.start..).zip(self.blocks.run(run.start, run.len)) {
+                if Blocks::take_word(word) { put(id) } else { self.quarantine_found(id) }
+            }
+        });
+        point("take: blocks claimed");
+        found
+    }
+
     /// The free list held a block that is not free. It stays out of circulation, and what can be charged for it is
     /// charged, to the headroom first and to S then: what is promised to sequences is touched last, that is, never.
     #[cold]
     fn quarantine_found(&self, id: u32) {
         self.blocks.quarantine(id);
-        let charged = self.ledger.admit(1, 0, Into::Committed).is_ok() || self.charge_safety();
+        let charged = self.ledger.admit(Need::committed(1), 0).is_ok() || self.charge_safety();
         if charged {
             self.counter(Counter::Quarantined).fetch_add(1, AcqRel);
         }

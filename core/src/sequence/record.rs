@@ -1,47 +1,36 @@
-//! The record of a sequence: one cache line. Two of its words are for everybody (who drives it, its account); the
-//! others are the driver's, atomics only so that a snapshot may look at them.
+//! The record of a sequence: two cache lines. Two of its words are for everybody (who drives it, its account); the
+//! others are the driver's, atomics only so that a snapshot may look at them. The second line is for what only some
+//! sequences have: a window, unaccepted tokens, a copy order.
 //!
-//! The driver's word: generation 48 | unused 7 | busy 1 | state 8. A driver sets *busy* with a compare-exchange (O7
+//! The driver's word: generation 48 | unused 6 | long way 1 | busy 1 | state 8. *Long way*: adding a token may be more than
+//! adding a token (its tail may be shared, its blocks go out of a window), so a batch must not take the short one. A driver sets *busy* with a compare-exchange (O7
 //! acquire) and stores the word without it when it is done (O7 release), so what one driver left the next one finds.
 //! 2^48 uses of one slot at 10,000 a second are 892 years.
-//!
-//! A batch (`batch.rs`) drives many sequences and would pay a compare-exchange for each. It *marks* them instead with
-//! plain stores, then one fence for all, then looks whether somebody else drives them; a single driver sets *busy* and
-//! then looks for a mark. Both may see each other and answer `BUSY`; that both miss each other the fence excludes (O21):
-//!
-//! ```text
-//!   batch                          single driver
-//!   mark = generation              busy (compare-exchange)
-//!   ── fence ──                    ── the exchange is one ──
-//!   busy? then BUSY                mark = my generation? then BUSY
-//! ```
 
-use super::state::{Event, State, next};
+use super::state::State;
 use crate::accounts::Credit;
-use crate::answer::Refusal;
-use crate::arena::{Arena, Carve, Cell, Cells, Span};
-use crate::balance::{self, Balance};
-use crate::ids::{Group, Sequence, StreamSet};
-use crate::slots::{Slots, SlotsLayout};
-use crate::sync::{
-    Acquire, AtomicU64, PAIR_LOAD, PAIR_WRITE, Plant, Relaxed, Release, planted, point, store_load_fence,
-};
+use crate::arena::Cell;
+use crate::balance::Balance;
+use crate::ids::{Epoch, Group, StreamSet};
+use crate::sync::{Acquire, AtomicU64, Relaxed, Release};
 use core::sync::atomic::AtomicU64 as Guarded;
 
-const BUSY: u64 = 1 << 8;
-const STATE_MASK: u64 = BUSY - 1;
-const GENERATION_SHIFT: u32 = 16;
+pub(super) const BUSY: u64 = 1 << 8;
+pub(super) const LONG_WAY: u64 = 1 << 9;
+pub(super) const STATE_MASK: u64 = BUSY - 1;
+pub(super) const GENERATION_SHIFT: u32 = 16;
 /// A group that no admission can name: not admitted yet.
 const NO_GROUP: u32 = u32::MAX;
 
-const fn pack(generation: u64, state: State) -> u64 {
+pub(super) const fn pack(generation: u64, state: State) -> u64 {
     generation << GENERATION_SHIFT | state as u64
 }
 
-const fn state_of(word: u64) -> State {
+pub(super) const fn state_of(word: u64) -> State {
     match word & STATE_MASK {
         1 => State::Opened,
         2 => State::Admitted,
+        3 => State::Pinned,
         _ => State::Vacant,
     }
 }
@@ -50,13 +39,36 @@ const fn state_of(word: u64) -> State {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Extent {
     pub(crate) tokens: u32,
+    /// Entries of its row that are in use, the holes among them included.
     pub(crate) held: u32,
+}
+
+/// What has become of the first entries of a row, and of some in its middle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Holes {
+    /// Entries in use that the sequence does not hold any more.
+    pub(crate) count: u32,
+    /// The first entries: out of the window. Those from `nulled` on still have their numbers.
+    pub(crate) recycled: u32,
+    /// The first entries that are null blocks.
+    pub(crate) nulled: u32,
+}
+
+/// A copy that is to be made and has not been submitted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Order {
+    /// The block to read; 0: no order.
+    pub(crate) source: u32,
+    /// The place of the block to write in the row.
+    pub(crate) place: u32,
+    /// Token slots to copy, from the first.
+    pub(crate) slots: u32,
 }
 
 /// One sequence.
 #[repr(C, align(64))]
 pub(crate) struct Record {
-    word: AtomicU64,
+    pub(super) word: AtomicU64,
     balance: AtomicU64,
     extent: AtomicU64,
     shared: Guarded,
@@ -65,7 +77,20 @@ pub(crate) struct Record {
     streams: Guarded,
     row_version: Guarded,
     /// The generation that a batch drives; 0: none.
-    mark: AtomicU64,
+    pub(super) mark: AtomicU64,
+    /// Window in tokens 32 | unaccepted tokens 32.
+    reach: Guarded,
+    /// Holes 32 | entries recycled 32.
+    holes: Guarded,
+    /// The first entries nulled 32 | place of the order's destination 32.
+    nulled: Guarded,
+    /// Source of the copy order 32 | its slots 32.
+    order: Guarded,
+    /// The newest epoch that may read recycled entries.
+    recycled_at: Guarded,
+    /// The reset number under which it was admitted.
+    stamp: Guarded,
+    unused: [Guarded; 2],
 }
 
 // SAFETY: all fields are atomic integers, so the record is `Sync` and has no invalid bit pattern; it is aligned to a
@@ -81,8 +106,25 @@ unsafe impl Cell for Record {
             streams: Guarded::new(0),
             row_version: Guarded::new(0),
             mark: AtomicU64::new(0),
+            reach: Guarded::new(0),
+            holes: Guarded::new(0),
+            nulled: Guarded::new(0),
+            order: Guarded::new(0),
+            recycled_at: Guarded::new(0),
+            stamp: Guarded::new(0),
+            unused: [Guarded::new(0), Guarded::new(0)],
         }
     }
+}
+
+/// Two numbers in a cell.
+fn read_pair(cell: &Guarded) -> (u32, u32) {
+    let raw = cell.load(Relaxed);
+    (raw as u32, (raw >> 32) as u32)
+}
+
+fn write_pair(cell: &Guarded, first: u32, second: u32) {
+    cell.store(u64::from(first) | u64::from(second) << 32, Relaxed);
 }
 
 impl Record {
@@ -103,6 +145,71 @@ impl Record {
 
     pub(crate) fn set_extent(&self, extent: Extent) {
         self.extent.store(extent.tokens as u64 | (extent.held as u64) << 32, Relaxed);
+    }
+
+    /// How far back its tokens look; 0: to the first.
+    pub(crate) fn window(&self) -> u32 {
+        read_pair(&self.reach).0
+    }
+
+    /// Tokens at its end that may be taken back.
+    pub(crate) fn unaccepted(&self) -> u32 {
+        read_pair(&self.reach).1
+    }
+
+    pub(crate) fn set_reach(&self, window: u32, unaccepted: u32) {
+        write_pair(&self.reach, window, unaccepted);
+    }
+
+    pub(crate) fn holes(&self) -> Holes {
+        let ((count, recycled), (nulled, _)) = (read_pair(&self.holes), read_pair(&self.nulled));
+        Holes { count, recycled, nulled }
+    }
+
+    pub(crate) fn set_holes(&self, holes: Holes) {
+        write_pair(&self.holes, holes.count, holes.recycled);
+        write_pair(&self.nulled, holes.nulled, read_pair(&self.nulled).1);
+    }
+
+    /// Blocks that it holds.
+    pub(crate) fn blocks_held(&self) -> u32 {
+        self.extent().held.saturating_sub(self.holes().count)
+    }
+
+    pub(crate) fn order(&self) -> Order {
+        let (source, slots) = read_pair(&self.order);
+        Order { source, slots, place: read_pair(&self.nulled).1 }
+    }
+
+    pub(crate) fn set_order(&self, order: Order) {
+        write_pair(&self.order, order.source, order.slots);
+        write_pair(&self.nulled, read_pair(&self.nulled).0, order.place);
+    }
+
+    /// The newest epoch that may read entries which were recycled.
+    pub(crate) fn recycled_at(&self) -> Epoch {
+        Epoch(self.recycled_at.load(Relaxed))
+    }
+
+    pub(crate) fn set_recycled_at(&self, epoch: Epoch) {
+        self.recycled_at.store(epoch.0, Relaxed);
+    }
+
+    /// The reset number under which it was admitted.
+    pub(crate) fn stamp(&self) -> u64 {
+        self.stamp.load(Relaxed)
+    }
+
+    pub(crate) fn set_stamp(&self, stamp: u64) {
+        self.stamp.store(stamp, Relaxed);
+    }
+
+    /// Nothing of what only some sequences have.
+    pub(crate) fn clear_rest(&self) {
+        self.set_reach(0, 0);
+        self.set_holes(Holes::default());
+        self.set_order(Order::default());
+        self.set_recycled_at(Epoch::NONE);
     }
 
     /// The shared account that it draws on, or `NONE`.
@@ -172,268 +279,5 @@ impl Record {
     /// The row has changed. The version goes on over reuses of the slot.
     pub(crate) fn touch_row(&self) {
         self.row_version.store(self.row_version() + 1, Relaxed);
-    }
-}
-
-/// Where the parts are.
-#[derive(Clone, Copy)]
-pub(crate) struct Layout {
-    records: Span<Record>,
-    vacant: SlotsLayout,
-    batch_lock: Span<AtomicU64>,
-}
-
-/// All sequences of a pool.
-#[derive(Clone, Copy)]
-pub(crate) struct Sequences<'m> {
-    records: Cells<'m, Record>,
-    vacant: Slots<'m>,
-    batch_lock: Cells<'m, AtomicU64>,
-    count: u32,
-    pool: u32,
-}
-
-impl<'m> Sequences<'m> {
-    pub(crate) const fn layout(carve: &mut Carve, count: u32) -> Layout {
-        Layout {
-            records: carve.region(count as usize),
-            vacant: Slots::layout(carve, count),
-            batch_lock: carve.region(1),
-        }
-    }
-
-    pub(crate) fn view(arena: &mut Arena<'m>, layout: &Layout, count: u32, pool: u32) -> Result<Self, Refusal> {
-        let records = arena.cells(layout.records)?;
-        let vacant = Slots::view(arena, &layout.vacant)?;
-        Ok(Sequences { records, vacant, batch_lock: arena.cells(layout.batch_lock)?, count, pool })
-    }
-
-    /// At init: every slot is vacant, in its first generation.
-    pub(crate) fn fill(&self) {
-        for slot in 0..self.count {
-            self.record(slot).word.store(pack(1, State::Vacant), Relaxed);
-            self.vacate(slot);
-        }
-    }
-
-    pub(crate) fn count(&self) -> u32 {
-        self.count
-    }
-
-    #[inline(always)]
-    pub(crate) fn record(&self, slot: u32) -> &'m Record {
-        self.records.at(slot as usize)
-    }
-
-    /// Take a vacant slot and open a sequence in it.
-    pub(crate) fn open(&self) -> Result<Sequence, Refusal> {
-        let slot = self.vacant.take().ok_or(Refusal::Full)?;
-        point("open: slot taken");
-        let record = self.record(slot);
-        let (generation, _) = record.look();
-        record.set_extent(Extent::default());
-        record.set_shared(Credit::NONE);
-        record.set_place(None, record.turn());
-        record.balance().open(generation, 0);
-        record.word.store(pack(generation, State::Opened), Release);
-        Ok(Sequence { slot, pool: self.pool, generation })
-    }
-
-    /// The record that the handle names, if it is open in this generation.
-    pub(crate) fn find(&self, sequence: Sequence) -> Result<&'m Record, Refusal> {
-        if sequence.pool != self.pool || sequence.slot >= self.count {
-            return Err(Refusal::Stale);
-        }
-        let record = self.record(sequence.slot);
-        match record.look() {
-            (generation, State::Opened | State::Admitted) if generation == sequence.generation => Ok(record),
-            _ => Err(Refusal::Stale),
-        }
-    }
-
-    /// Become the driver, for one event. `STALE`, `BUSY`, `CANCELLED`, or what the state table says.
-    #[inline]
-    pub(crate) fn drive(&self, sequence: Sequence, event: Event) -> Result<Driver<'m>, Refusal> {
-        if sequence.pool != self.pool || sequence.slot >= self.count {
-            return Err(Refusal::Stale);
-        }
-        let record = self.record(sequence.slot);
-        let word = record.word.load(Acquire);
-        let state = state_of(word);
-        if word >> GENERATION_SHIFT != sequence.generation || state == State::Vacant {
-            return Err(Refusal::Stale);
-        }
-        // O7 acquire, pairs with O7 release in `Driver::drop`. Not in a loop: a failure is another driver's success.
-        if word & BUSY != 0 || record.word.compare_exchange(word, word | BUSY, PAIR_WRITE, Relaxed).is_err() {
-            return Err(self.find(sequence).map_or_else(|stale| stale, |_| Refusal::Busy));
-        }
-        let driver = Driver {
-            record,
-            slot: sequence.slot,
-            generation: sequence.generation,
-            state,
-            next: state,
-            grip: Grip::Busy,
-        };
-        store_load_fence();
-        // O21 load, after the exchange above. Acquire: what a batch left is seen when its mark is gone.
-        if record.mark.load(PAIR_LOAD) == sequence.generation {
-            return Err(Refusal::Busy);
-        }
-        driver.check(event)
-    }
-
-    /// Say that a batch is going to drive this sequence: a plain store, and nothing if the handle is late, which would
-    /// take the mark of another row with the same slot.
-    #[inline(always)]
-    pub(crate) fn mark(&self, sequence: Sequence) -> Option<&'m Record> {
-        if sequence.pool != self.pool || sequence.slot >= self.count {
-            return None;
-        }
-        let record = self.record(sequence.slot);
-        let word = record.word.load(Acquire);
-        if word >> GENERATION_SHIFT != sequence.generation || word & STATE_MASK == State::Vacant as u64 {
-            return None;
-        }
-        record.mark.store(sequence.generation, Relaxed);
-        Some(record)
-    }
-
-    /// Drive a sequence whose `record` this batch has marked, before its fence.
-    pub(crate) fn drive_marked(
-        &self,
-        sequence: Sequence,
-        record: &'m Record,
-        event: Event,
-    ) -> Result<Driver<'m>, Refusal> {
-        // O7 acquire, pairs with O7 release in `Driver::drop`.
-        let word = record.word.load(Acquire);
-        // The driver that was at work when the mark was set may have ended the sequence since, and the slot may be
-        // another's: the mark keeps away drivers of this generation only (I12).
-        let is_late = word >> GENERATION_SHIFT != sequence.generation || state_of(word) == State::Vacant;
-        if is_late && !planted(Plant::LateMark) {
-            return Err(Refusal::Stale);
-        }
-        if word & BUSY != 0 || record.mark.load(Relaxed) != sequence.generation {
-            return Err(Refusal::Busy);
-        }
-        let (Sequence { slot, generation, .. }, state) = (sequence, state_of(word));
-        let driver = Driver { record, slot, generation, state, next: state, grip: Grip::Mark };
-        driver.check(event)
-    }
-
-    /// Become the one batch of this pool. `None` while another is: two batches could not tell whose a mark is.
-    pub(crate) fn lock_batch(&self) -> Option<BatchLock<'m>> {
-        let lock = self.batch_lock.at(0);
-        // Lazily: a lock that is made and dropped unlocks.
-        lock.compare_exchange(0, 1, Acquire, Relaxed).is_ok().then(|| BatchLock(lock))
-    }
-
-    /// The slot is nobody's again. After the record says so.
-    pub(crate) fn vacate(&self, slot: u32) {
-        self.vacant.put(slot);
-    }
-}
-
-/// The right to be the one batch of a pool.
-pub(crate) struct BatchLock<'m>(&'m AtomicU64);
-
-impl Drop for BatchLock<'_> {
-    fn drop(&mut self) {
-        self.0.store(0, Release);
-    }
-}
-
-/// By what a driver keeps others away.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Grip {
-    /// The busy bit, which it takes out again.
-    Busy,
-    /// The mark of its batch, which the batch takes away.
-    Mark,
-}
-
-/// The right to drive one sequence. Given back when it is dropped, with the state that it then has.
-pub(crate) struct Driver<'m> {
-    pub(crate) record: &'m Record,
-    pub(crate) slot: u32,
-    pub(crate) generation: u64,
-    /// The state that the sequence has when the driver is dropped.
-    state: State,
-    /// The state that it has if the event succeeds.
-    next: State,
-    grip: Grip,
-}
-
-impl Driver<'_> {
-    /// Whether the event may happen: `CANCELLED`, or what the state table says.
-    #[inline(always)]
-    fn check(mut self, event: Event) -> Result<Self, Refusal> {
-        if event != Event::End && self.record.balance().load(self.generation) == balance::State::Closed {
-            return Err(Refusal::Cancelled);
-        }
-        self.next = next(self.state, event)?;
-        Ok(self)
-    }
-
-    /// The event has succeeded: the table says where that leads.
-    pub(crate) fn succeed(&mut self) {
-        self.state = self.next;
-    }
-}
-
-impl Drop for Driver<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        if self.grip == Grip::Mark {
-            // A batch only advances: the state is what it was.
-            return;
-        }
-        // Who ends a sequence also ends the generation: every handle to it is late from here on (I12).
-        let generation = self.generation + u64::from(self.state == State::Vacant);
-        // O7 release.
-        self.record.word.store(pack(generation, self.state), Release);
-    }
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-    use crate::arena::Line;
-    use std::vec;
-
-    fn sequences(count: u32) -> Sequences<'static> {
-        let mut carve = Carve::new();
-        let layout = Sequences::layout(&mut carve, count);
-        let memory = vec![Line::ZERO; carve.bytes().div_ceil(size_of::<Line>())].leak();
-        let all =
-            Sequences::view(&mut Arena::fresh(memory), &layout, count, 0).expect("the memory is as long as stated");
-        all.fill();
-        all
-    }
-
-    #[test]
-    fn who_does_not_get_the_batch_lock_leaves_it_alone() {
-        let all = sequences(1);
-        let first = all.lock_batch();
-        assert!(first.is_some());
-        assert!(all.lock_batch().is_none());
-        assert!(all.lock_batch().is_none(), "the refusal before must not have unlocked it");
-        drop(first);
-        assert!(all.lock_batch().is_some());
-    }
-
-    /// I12: a batch has marked a sequence whose driver was at work and ends it; the slot has a new owner when the batch
-    /// gets to it.
-    #[test]
-    fn i12_a_late_mark_does_not_drive_the_next_owner() {
-        let all = sequences(1);
-        let old = all.open().expect("a slot");
-        assert!(all.mark(old).is_some());
-        // As if by the driver that was busy when the mark was set: it does not look at marks again.
-        let record = all.record(old.slot);
-        record.word.store(pack(old.generation + 1, State::Admitted), Release);
-        assert_eq!(all.drive_marked(old, record, Event::Use).map(drop), Err(Refusal::Stale));
-        assert!(!record.put_into_slots(old.generation, 1, 16));
     }
 }

@@ -3,8 +3,11 @@
 //! ```text
 //!             open               admit                        end
 //!   Vacant ─────────▶ Opened ─────────────▶ Admitted ────────────────▶ Vacant
-//!                       ▲                      │  advance, extend, …
-//!                       └────── preempt ───────┘
+//!                      ▲ │ ▲                   │  advance, extend, …      ▲
+//!                      │ │ └────── preempt ────┘                          │
+//!                unpin │ │ pin                                            │
+//!                      │ ▼                     end                        │
+//!                     Pinned ─────────────────────────────────────────────┘
 //! ```
 //!
 //! Cancellation is beside the table: it closes the account from any thread at any moment, and from then on every event
@@ -22,6 +25,8 @@ pub(crate) enum State {
     Opened = 1,
     /// It has a promise, and the blocks it took from it.
     Admitted = 2,
+    /// It holds blocks of a prefix, and has no promise: nothing is added to it.
+    Pinned = 3,
 }
 
 /// What a driver may ask for.
@@ -31,6 +36,10 @@ pub(crate) enum Event {
     Admit,
     /// Tokens or blocks; a larger or smaller promise; a look at its row.
     Use,
+    /// Hold the blocks of a prefix.
+    Pin,
+    /// Let them go, keep the handle.
+    Unpin,
     /// Give everything back, keep the handle.
     Preempt,
     /// Give everything back, the handle too.
@@ -43,11 +52,12 @@ pub(crate) const fn next(state: State, event: Event) -> Result<State, Refusal> {
     match (state, event) {
         (State::Vacant, _) => Err(Refusal::Stale),
         (State::Opened, Event::Admit) => Ok(State::Admitted),
-        (State::Opened, Event::Use | Event::Preempt) => Err(WRONG_STATE),
-        (State::Admitted, Event::Admit) => Err(WRONG_STATE),
+        (State::Opened, Event::Pin) => Ok(State::Pinned),
+        (State::Pinned, Event::Unpin) => Ok(State::Opened),
         (State::Admitted, Event::Use) => Ok(State::Admitted),
         (State::Admitted, Event::Preempt) => Ok(State::Opened),
-        (State::Opened | State::Admitted, Event::End) => Ok(State::Vacant),
+        (State::Opened | State::Admitted | State::Pinned, Event::End) => Ok(State::Vacant),
+        (State::Opened | State::Admitted | State::Pinned, _) => Err(WRONG_STATE),
     }
 }
 
@@ -57,17 +67,18 @@ mod tests {
 
     #[test]
     fn the_whole_table() {
-        use Event::{Admit, End, Preempt, Use};
-        use State::{Admitted, Opened, Vacant};
+        use Event::{Admit, End, Pin, Preempt, Unpin, Use};
+        use State::{Admitted, Opened, Pinned, Vacant};
         let wrong = Err(Refusal::Invalid { argument: Argument::Sequence });
         let stale = Err(Refusal::Stale);
         let table = [
-            (Vacant, [stale, stale, stale, stale]),
-            (Opened, [Ok(Admitted), wrong, wrong, Ok(Vacant)]),
-            (Admitted, [wrong, Ok(Admitted), Ok(Opened), Ok(Vacant)]),
+            (Vacant, [stale; 6]),
+            (Opened, [Ok(Admitted), wrong, wrong, Ok(Pinned), wrong, Ok(Vacant)]),
+            (Admitted, [wrong, Ok(Admitted), Ok(Opened), wrong, wrong, Ok(Vacant)]),
+            (Pinned, [wrong, wrong, wrong, wrong, Ok(Opened), Ok(Vacant)]),
         ];
         for (state, row) in table {
-            assert_eq!([Admit, Use, Preempt, End].map(|event| next(state, event)), row, "{state:?}");
+            assert_eq!([Admit, Use, Preempt, Pin, Unpin, End].map(|event| next(state, event)), row, "{state:?}");
         }
     }
 }

@@ -254,6 +254,24 @@ impl<'m> Transfers<'m> {
         self.vacant.put(slot);
     }
 
+    /// The transfer that is being opened does not grip a block after all.
+    pub(crate) fn remove(&self, slot: u32, id: u32) {
+        if id != 0 && id <= self.blocks {
+            self.word(slot, word_of(id)).fetch_and(!mask_of(id), Relaxed);
+        }
+    }
+
+    /// Whether nobody knows when the transfer in a slot will end.
+    pub(crate) fn doubts(&self, slot: u32) -> bool {
+        matches!(self.look(slot), Some((State::Doubting | State::Quarantined, _)))
+    }
+
+    /// Whether this very transfer has been quarantined already.
+    pub(crate) fn is_quarantined(&self, transfer: Transfer) -> bool {
+        let word = (transfer.pool == self.pool && transfer.slot < self.count).then(|| self.state(transfer.slot).load(Acquire));
+        word.is_some_and(|word| word >> GENERATION_SHIFT == transfer.generation && state_of(word) == State::Quarantined)
+    }
+
     /// Whether it grips the block. For audits at rest.
     pub(crate) fn grips(&self, slot: u32, id: u32) -> bool {
         id <= self.blocks && self.word(slot, word_of(id)).load(Relaxed) & mask_of(id) != 0

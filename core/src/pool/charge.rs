@@ -1,0 +1,91 @@
+//! The decision itself: a charge on the group's word and one on the pool's (I1), in this order, given back in the other; a
+//! refusal leaves both as they were (I9).
+
+use super::Pool;
+use crate::answer::{Refusal, Scope};
+use crate::ids::Group;
+use crate::ledger::Need;
+use crate::sync::point;
+
+impl Pool<'_> {
+    /// `NEVER_FITS`, with the N, S, width and quota of this moment.
+    pub(super) fn check_ceiling(&self, group: Group, needed: u64) -> Result<(), Refusal> {
+        within(needed, self.ceiling(group).min(self.table.width))
+    }
+
+    /// Charge `need` to a group (or, for the safety margin, to none) and to the pool. Reclaims what is over until
+    /// it has enough or nothing over is left; then says what to wait for. Lock-free: each turn of the loop reclaimed a
+    /// block, or saw an epoch end.
+    pub(super) fn charge(&self, group: Option<Group>, need: Need, watermark: u32) -> Result<(), Refusal> {
+        self.charge_beside(group, need, watermark, |_| false)
+    }
+
+    /// The same for who `asks` for blocks himself: that they come back is no help to him.
+    pub(super) fn charge_beside(
+        &self,
+        group: Option<Group>,
+        need: Need,
+        watermark: u32,
+        asks: impl Fn(u32) -> bool,
+    ) -> Result<(), Refusal> {
+        // What could only be given below the watermark is never given.
+        let ceiling = self.config.blocks.saturating_sub(self.safety()).saturating_sub(watermark);
+        within(u64::from(need.committed) + u64::from(need.promised), ceiling)?;
+        loop {
+            let (short_by, scope) = match self.try_charge(group, need, watermark) {
+                Ok(()) => return Ok(()),
+                Err(short) => short,
+            };
+            if self.reclaim_up_to(short_by) > 0 {
+                continue;
+            }
+            if let Some(refusal) = self.refusal(short_by, scope, group, &asks) {
+                return Err(refusal);
+            }
+        }
+    }
+
+    /// Charge `count` blocks to a group alone. As [`Pool::charge`].
+    pub(super) fn charge_group(&self, group: Group, count: u32) -> Result<(), Refusal> {
+        loop {
+            let Err(short_by) = self.group_word(group).charge(count) else { return Ok(()) };
+            if self.reclaim_up_to(short_by) > 0 {
+                continue;
+            }
+            if let Some(refusal) = self.refusal(short_by, Scope::Group, Some(group), &|_| false) {
+                return Err(refusal);
+            }
+        }
+    }
+
+    /// I13: all of it or nothing, so that who waits holds nothing.
+    #[inline]
+    pub(super) fn try_charge(&self, group: Option<Group>, need: Need, watermark: u32) -> Result<(), (u32, Scope)> {
+        let Some(group) = group else {
+            return self.ledger.admit(need, watermark).map_err(|short| (short, Scope::Pool));
+        };
+        let (word, count) = (self.group_word(group), need.blocks());
+        // Who asks for what is plainly not there charges nobody while he is refused: nobody else is refused for it, and
+        // the release number need not change.
+        match (word.load().short_by(count), self.ledger.short_by(count, watermark)) {
+            (0, 0) => {}
+            (0, short) => return Err((short, Scope::Pool)),
+            (short, _) => return Err((short, Scope::Group)),
+        }
+        word.charge(count).map_err(|short| (short, Scope::Group))?;
+        point("admit: group charged");
+        self.ledger.admit(need, watermark).map_err(|short| {
+            word.release(count);
+            self.returned();
+            (short, Scope::Pool)
+        })
+    }
+}
+
+/// `NEVER_FITS` unless `needed` blocks are within `ceiling`.
+pub(super) fn within(needed: u64, ceiling: u32) -> Result<(), Refusal> {
+    if needed <= u64::from(ceiling) {
+        return Ok(());
+    }
+    Err(Refusal::NeverFits { needed: u32::try_from(needed).unwrap_or(u32::MAX), ceiling })
+}

@@ -1,0 +1,157 @@
+//! Idle blocks become somebody's: for a call that needs blocks and finds none free, and on purpose (`evict`).
+//!
+//! An idle block is claimed by its word: from that exchange on nobody can hit it (I7), and it is its claimer's, at once. So
+//! a block is never in between, where neither a hit nor a promise finds it.
+//!
+//! ```text
+//!   evict                            hit
+//!   word: idle, version 7            word: idle, version 7; its name is right
+//!   exchange: held, version 8
+//!                                    exchange from version 7 fails           ✓ a miss
+//! ```
+//!
+//! Order is a preference. Dead names first, then the order of the cache; who does not get its lock takes any idle block.
+
+use super::{Counter, Pool};
+use crate::block::{Flag, Kind, Word};
+use crate::bits::{mask_of, word_of};
+use crate::cache::Look;
+use crate::ledger::Need;
+use crate::answer::Refusal;
+use crate::recorder::Call;
+use crate::sync::{AcqRel, Acquire, Plant, planted, point};
+
+impl Pool<'_> {
+    /// Give up to `blocks` idle blocks back to the free list, the first in the order of eviction; how many it was. Room for
+    /// admissions it does not make: idle blocks are capacity already. Each is admitted for the moment in which it is nobody's,
+    /// so that it is not taken from under a promise.
+    ///
+    /// Errors: `WOULD_BLOCK` if A + R + S leaves no room even for one. Threads: any. Lock-free. Cost: O(blocks evicted).
+    pub fn evict(&self, blocks: u32) -> Result<u32, Refusal> {
+        self.recorded(Call::Evict { blocks }, |pool| {
+            let mut evicted = 0;
+            while evicted < blocks && pool.idle() > 0 {
+                if !planted(Plant::EvictUncharged) && !pool.charge_for_eviction(evicted)? {
+                    break;
+                }
+                point("evict: charged");
+                let mut found = None;
+                pool.take_idle(1, &mut |id| found = Some(id));
+                if let Some(id) = found {
+                    pool.blocks.give_back(id);
+                    pool.free.put_mask(word_of(id), mask_of(id));
+                    evicted += 1;
+                }
+                pool.ledger.release(1, 0);
+                pool.returned();
+                if found.is_none() {
+                    break;
+                }
+            }
+            Ok(evicted)
+        })
+    }
+
+    /// One block of the headroom. `Ok(false)`: none is left, after some were evicted.
+    fn charge_for_eviction(&self, evicted: u32) -> Result<bool, Refusal> {
+        match self.charge(None, Need::committed(1), 0) {
+            Ok(()) => Ok(true),
+            Err(_) if evicted > 0 => Ok(false),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// E: idle blocks with a live name.
+    pub(super) fn idle(&self) -> u32 {
+        // A hit may have counted a block out before who let it rest has counted it in.
+        (self.counter(Counter::Idle).load(Acquire) as i64).max(0) as u32
+    }
+
+    /// Take up to `count` idle blocks, which are charged in A already; each is held and private when `sink` gets it. Fewer
+    /// only if none was idle at some moment. Lock-free.
+    pub(super) fn take_idle(&self, count: u32, sink: &mut impl FnMut(u32)) -> u32 {
+        let mut taken = self.take_dead(count, sink);
+        if taken < count
+            && let Some(mut order) = self.order.lock_soon()
+        {
+            order.adopt();
+            while taken < count
+                && let Some(id) = order.pop(|id| self.look_at(id))
+            {
+                taken += u32::from(self.claim_idle(id, sink));
+            }
+        }
+        if taken == 0 { self.take_any_idle(count, sink) } else { taken }
+    }
+
+    /// The same of idle blocks with a dead name.
+    pub(super) fn take_dead(&self, count: u32, sink: &mut impl FnMut(u32)) -> u32 {
+        let mut taken = 0;
+        while taken < count
+            && let Some(id) = self.order.take_dead()
+        {
+            taken += u32::from(self.claim_dead(id, sink));
+        }
+        taken
+    }
+
+    /// Whether a block may go, at its turn.
+    fn look_at(&self, id: u32) -> Look {
+        match self.blocks.word(id).kind() {
+            Some(Kind::Idle) => Look::Take,
+            Some(Kind::Retiring | Kind::Reclaiming) => Look::Skip,
+            _ => Look::Drop,
+        }
+    }
+
+    /// Somebody has the order for longer, or a block is in no order yet: any idle block will do.
+    fn take_any_idle(&self, count: u32, sink: &mut impl FnMut(u32)) -> u32 {
+        let mut taken = 0;
+        for id in 1..=self.config.blocks {
+            if taken == count {
+                break;
+            }
+            if self.blocks.word(id).is(Kind::Idle) {
+                taken += u32::from(self.claim_idle(id, sink));
+            }
+        }
+        taken
+    }
+
+    /// A block of which it was said that it is idle and dead.
+    fn claim_dead(&self, id: u32, sink: &mut impl FnMut(u32)) -> bool {
+        !self.blocks.word(id).has(Flag::Named) && self.claim_idle(id, sink)
+    }
+
+    /// One more private block for the caller, unless it is idle no more.
+    fn claim_idle(&self, id: u32, sink: &mut impl FnMut(u32)) -> bool {
+        let word = self.blocks.word(id);
+        let (name, group) = (self.names_if(word, id), self.blocks.group(id));
+        let Some(next) = word.evict() else { return false };
+        point("evict: looked");
+        if !self.exchange_evicted(id, word, next) {
+            return false;
+        }
+        if let Some(name) = name {
+            self.counter(Counter::Idle).fetch_sub(1, AcqRel);
+            self.forget_copy(word);
+            self.forget_name(id, group, &name);
+        }
+        sink(id);
+        true
+    }
+
+    fn exchange_evicted(&self, id: u32, word: Word, next: Word) -> bool {
+        if planted(Plant::EvictByStore) {
+            return self.blocks.alone(id, |_| Some(next));
+        }
+        self.blocks.exchange(id, word, next).is_ok()
+    }
+
+    /// One copy of an identity fewer, if it was a second one.
+    pub(super) fn forget_copy(&self, word: Word) {
+        if word.has(Flag::Spare) {
+            self.counter(Counter::Copies).fetch_sub(1, AcqRel);
+        }
+    }
+}
