@@ -93,6 +93,8 @@ pub(crate) enum Plant {
     RelaxedEntry,
     /// An entry in a second bucket is looked at and taken away in two steps.
     ChangeInTwoSteps,
+    /// The lock of the order is given back without what was done under it.
+    RelaxedUnlock,
 }
 
 #[cfg(loom)]
