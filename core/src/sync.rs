@@ -117,6 +117,8 @@ pub(crate) enum Plant {
     FinishInTwoSteps,
     /// A transfer may be ended while its blocks are being doubted.
     FinishWhileDoubted,
+    /// The lock of the order is given back without what was done under it.
+    RelaxedUnlock,
 }
 
 #[cfg(loom)]

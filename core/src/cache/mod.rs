@@ -14,8 +14,16 @@ mod hash;
 mod index;
 #[cfg(all(test, loom))]
 mod loom_tests;
+mod order;
+mod queue;
+mod ring;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod waiting;
 
 #[allow(unused_imports, reason = "the calls that use them come next")]
 pub(crate) use index::{Index, Layout as IndexLayout};
+#[allow(unused_imports, reason = "the calls that use them come next")]
+pub(crate) use order::{Layout as OrderLayout, Order, OrderGuard};
+#[allow(unused_imports, reason = "the calls that use them come next")]
+pub(crate) use queue::{Look, Policy};

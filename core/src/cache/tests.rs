@@ -2,4 +2,7 @@
 //! find is in `loom_tests.rs`.
 
 mod index;
+mod order;
+mod ring;
 mod support;
+mod waiting;

@@ -1,0 +1,122 @@
+//! The orders of eviction behind one interface, chosen once by the configuration.
+
+use super::ring::{Layout as RingLayout, OpenRing, Ring};
+use crate::answer::Refusal;
+use crate::arena::{Arena, Carve};
+
+/// Which idle block goes first. The numbers are those of `PoolConfig::cache`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub(crate) enum Policy {
+    /// The one that was given back longest ago.
+    Lru = 1,
+}
+
+impl Policy {
+    /// The policy of a number; `None`: no such policy, or no cache.
+    pub(crate) const fn from_number(number: u32) -> Option<Policy> {
+        match number {
+            1 => Some(Policy::Lru),
+            _ => None,
+        }
+    }
+}
+
+/// What to do with a block whose turn it is. Who is asked decides by the word of the block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Look {
+    /// It is taken: whoever is asked has just claimed it.
+    Take,
+    /// It stays where it is: it cannot go yet, and will be idle without being put back (it is retiring).
+    Skip,
+    /// It is held: it will be put back when it is idle again.
+    Held,
+    /// It is no idle block, and the order need not know it any more.
+    Drop,
+}
+
+/// Where a queue lies.
+#[derive(Clone, Copy)]
+pub(crate) enum Layout {
+    /// See [`Policy::Lru`].
+    Lru(RingLayout),
+}
+
+/// A queue. A copy of this is another view of the same queue.
+#[derive(Clone, Copy)]
+pub(super) enum Queue<'m> {
+    /// See [`Policy::Lru`].
+    Lru(Ring<'m>),
+}
+
+impl<'m> Queue<'m> {
+    pub(super) const fn layout(carve: &mut Carve, blocks: u32, policy: Policy) -> Layout {
+        match policy {
+            Policy::Lru => Layout::Lru(Ring::layout(carve, blocks)),
+        }
+    }
+
+    pub(super) fn view(arena: &mut Arena<'m>, layout: &Layout) -> Result<Self, Refusal> {
+        Ok(match layout {
+            Layout::Lru(ring) => Queue::Lru(Ring::view(arena, ring)?),
+        })
+    }
+
+    /// For who has it alone, until [`OpenQueue::close`].
+    #[inline(always)]
+    pub(super) fn open(&self) -> OpenQueue<'m> {
+        match self {
+            Queue::Lru(ring) => {
+                let mut ring = ring.open();
+                // Each opening begins with the oldest; within one, blocks that were skipped are not asked again.
+                ring.rewind();
+                OpenQueue::Lru(ring)
+            }
+        }
+    }
+}
+
+/// A queue in the hands of who has it alone.
+pub(super) enum OpenQueue<'m> {
+    /// See [`Policy::Lru`].
+    Lru(OpenRing<'m>),
+}
+
+impl OpenQueue<'_> {
+    #[inline(always)]
+    pub(super) fn close(&mut self) {
+        match self {
+            OpenQueue::Lru(ring) => ring.close(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn append(&mut self, id: u32) {
+        match self {
+            OpenQueue::Lru(ring) => ring.push(id),
+        }
+    }
+
+    #[inline]
+    pub(super) fn pop(&mut self, look: impl FnMut(u32) -> Look) -> Option<u32> {
+        match self {
+            OpenQueue::Lru(ring) => oldest(ring, look),
+        }
+    }
+}
+
+/// LRU: from the oldest on. A block that is held is put back at the end, so its entry is worth nothing.
+#[inline]
+fn oldest(ring: &mut OpenRing<'_>, mut look: impl FnMut(u32) -> Look) -> Option<u32> {
+    loop {
+        let (position, id) = ring.next()?;
+        match look(id) {
+            Look::Take => {
+                ring.clear(position);
+                return Some(id);
+            }
+            Look::Skip => {}
+            Look::Held | Look::Drop => ring.clear(position),
+        }
+    }
+}
