@@ -139,8 +139,36 @@ pub struct Published {
 pub struct Advanced {
     /// Blocks taken by this call; they are the last ones of the row.
     pub taken: u32,
-    /// Blocks that the sequence now holds.
+    /// Entries of its row that are in use: the blocks that it holds, and those that have left its window.
     pub held: u32,
+    /// 1 if the sequence had to leave a shared tail: `copy_order` says what is to be copied before this step writes.
+    pub copies: u32,
+}
+
+/// A copy to make before a sequence writes to a block that it shared.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CopyOrder {
+    /// The block to read. It is held until the copy is over.
+    pub source: BlockId,
+    /// The block to write: the sequence's own from now on.
+    pub destination: BlockId,
+    /// Token slots to copy, from the first.
+    pub slots: u32,
+    /// An epoch under which the source may still be written: the copy comes after it; `NONE`: it can be made at once.
+    pub after: Epoch,
+}
+
+/// What a fork gave each child.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Forked {
+    /// Blocks that each child shares with the parent.
+    pub shared: u32,
+    /// Blocks promised in all: to the children, and on blocks that are shared and come back, or are written.
+    pub promised: u32,
+    /// The newest epoch under which the parent's blocks may still be written: the children's work comes after it.
+    pub after: Epoch,
 }
 
 /// One row of a batch.
@@ -165,6 +193,8 @@ pub struct Batch {
     pub changed: u32,
     /// Blocks taken by all rows.
     pub taken: u32,
+    /// Rows that had to leave a shared tail; each is among `changed` and has a `copy_order`.
+    pub copies: u32,
     /// When the frontier has reached this epoch, every row that was refused with `RETRY_AFTER` may be tried again; `NONE`
     /// if none was.
     pub retry_after: Epoch,
@@ -174,9 +204,9 @@ pub struct Batch {
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Released {
-    /// Promised blocks that went back at once.
+    /// Promises that went back at once: of its account, and of its places on blocks that others grip too.
     pub promised: u32,
-    /// Blocks that are free now.
+    /// Blocks that left A: they are free now, or idle.
     pub free: u32,
     /// Blocks that are retiring: submitted work may still touch them.
     pub retiring: u32,

@@ -89,8 +89,11 @@ mod transfers;
 
 pub use answer::{Argument, Place, Refusal, Scope};
 pub use arena::Line;
-pub use calls::{Admission, Admitted, Advanced, Batch, Counts, Promise, Released, Step};
-pub use config::{BLOCKS_MAX, EPOCHS_MAX, PoolConfig, SLOTS_MAX, STREAMS_MAX};
+pub use calls::{
+    Admission, Admitted, Advanced, Batch, CopyOrder, Counts, Forked, Found, Prefix, Promise, Published, Released, Step,
+    Window,
+};
+pub use config::{BLOCKS_MAX, Cache, EPOCHS_MAX, EVENTS_MAX, PoolConfig, SLOTS_MAX, STREAMS_MAX, TRANSFERS_MAX};
 pub use events::{Event, EventCursor, EventKind, EventsRead};
 pub use freelist::{FreeBlocks, FreeCursor, GivenTwice, Hint};
 pub use ids::{Account, BlockId, Epoch, Group, Sequence, Stream, StreamSet, Transfer};

@@ -3,9 +3,9 @@
 use super::compare::Comparison;
 use super::operation::{Kind, Operation};
 use super::pool::Seq;
-use crate::calls::{Admission, Promise, Step};
+use crate::calls::{Admission, Prefix, Promise, Step, Window};
 use crate::ids::{Account, Epoch, Group, Sequence, Stream, StreamSet};
-use crate::recorder::{Call, Steps};
+use crate::recorder::{Call, Named, Steps};
 use std::vec::Vec;
 
 /// Rows of a batch that an operation makes.
@@ -25,7 +25,11 @@ impl Comparison<'_> {
         let watermark = if e < 200 { 0 } else { u32::from(e - 200) / 8 };
         match operation.kind() {
             Kind::Open => Call::Open,
-            Kind::Admit => Call::Admit { sequence, admission: self.admission(sequence, operation.numbers) },
+            Kind::Admit => Call::Admit {
+                sequence,
+                admission: self.admission(sequence, operation.numbers),
+                prefix: Named::of(&Prefix::of(&[])),
+            },
             Kind::Advance => Call::Advance { sequence, tokens: small / 2 },
             Kind::AdvanceGrowing => Call::AdvanceGrowing { sequence, tokens: small / 2, watermark },
             Kind::AdvanceMany => {
@@ -70,6 +74,8 @@ impl Comparison<'_> {
             output_tokens_max: u32::from(b >> 4) % half_row,
             promise,
             group: if d < 128 { self.model.group_of(sequence).unwrap_or(self.group(d)) } else { self.group(d) },
+            speculative_tokens: 0,
+            window: Window::FULL,
             streams: if e < 100 { StreamSet(u64::from((e % 8) | 1)) } else { StreamSet::ALL },
             watermark: if e < 200 { 0 } else { u32::from(e - 200) / 8 },
             account,

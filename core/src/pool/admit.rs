@@ -12,7 +12,7 @@ use crate::calls::{Admission, Admitted, Prefix, Promise, Window};
 use crate::ids::{Account, Group, Sequence, StreamSet};
 use crate::ledger::Need;
 use crate::plan::paged::window_blocks;
-use crate::recorder::Call;
+use crate::recorder::{Call, Named};
 use crate::sequence::{Driver, Event};
 use crate::sync::{AcqRel, Acquire, Relaxed, point};
 use crate::table::Row;
@@ -60,7 +60,7 @@ impl Pool<'_> {
         admission: &Admission,
         prefix: &Prefix<'_>,
     ) -> Result<Admitted, Refusal> {
-        let call = Call::Admit { sequence, admission: *admission, prefix: *prefix };
+        let call = Call::Admit { sequence, admission: *admission, prefix: Named::of(prefix) };
         self.recorded(call, |pool| pool.admit_one(sequence, admission, prefix))
     }
 

@@ -3,6 +3,7 @@
 
 use super::Pool;
 use super::admit::own_denied;
+use crate::accounts::Credit;
 use crate::answer::{Argument, Refusal};
 use crate::balance::{self, Denied};
 use crate::calls::Advanced;
@@ -83,7 +84,7 @@ impl Pool<'_> {
         extent.tokens = extent.tokens.checked_add(tokens).ok_or(Refusal::invalid(Argument::Tokens))?;
         if u64::from(extent.tokens) <= u64::from(extent.held) * u64::from(self.block_tokens.get()) {
             driver.record.set_extent(extent);
-            return Ok(Advanced { taken: 0, held: extent.held });
+            return Ok(Advanced { taken: 0, held: extent.held, copies: 0 });
         }
         let need = self.blocks_for(extent.tokens).saturating_sub(extent.held);
         self.grow(driver, extent, need, growth)
@@ -119,7 +120,7 @@ impl Pool<'_> {
             }
         }
         driver.record.set_extent(extent);
-        Ok(Advanced { taken: need, held: extent.held })
+        Ok(Advanced { taken: need, held: extent.held, copies: 0 })
     }
 
     /// Move `need` blocks into A: out of the account, and if it may grow, what the account lacks from the headroom.
@@ -168,7 +169,7 @@ impl Pool<'_> {
     }
 
     /// Take `need` out of a shared account. What it lacks may be pending: blocks of its sequences that are retiring.
-    fn debit_shared(&self, account: Account, need: u32) -> Result<(), Refusal> {
+    pub(super) fn debit_shared(&self, account: Account, need: u32) -> Result<(), Refusal> {
         loop {
             let short_by = match self.accounts.balance(account.slot).debit(account.generation, need) {
                 Ok(()) => return Ok(()),
@@ -178,7 +179,7 @@ impl Pool<'_> {
             if self.reclaim_up_to(u32::MAX) > 0 {
                 continue;
             }
-            if let Some(refusal) = self.account_refusal(account, short_by) {
+            if let Some(refusal) = self.account_refusal(Credit::to(account), short_by) {
                 return Err(refusal);
             }
         }

@@ -46,6 +46,7 @@ impl<'m> Pool<'m> {
         pool.free.fill();
         pool.sequences.fill();
         pool.accounts.fill();
+        pool.transfers.fill();
         for group in 0..config.groups {
             pool.group_word(Group(group)).0.store(Use { used: 0, quota: NO_QUOTA }.pack(), Release);
         }

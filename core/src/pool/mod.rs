@@ -56,7 +56,7 @@ pub(crate) use layout::Layout;
 pub use memory::{Storage, entries, lines};
 pub use rows::RowView;
 
-use crate::accounts::Accounts;
+use crate::accounts::{Accounts, Credit};
 use crate::answer::{Argument, Refusal};
 use crate::arena::Cells;
 use crate::blocks::Blocks;
@@ -73,7 +73,7 @@ use crate::recorder::Recorder;
 use crate::retire::Retiring;
 use crate::sequence::Sequences;
 use crate::streams::Streams;
-use crate::sync::{AcqRel, Acquire, AtomicU64};
+use crate::sync::{AcqRel, Acquire, AtomicU64, Relaxed, Release};
 use crate::table::{Row, Table};
 use crate::transfers::Transfers;
 use core::num::NonZeroU32;
@@ -126,10 +126,12 @@ enum Counter {
     Gripped = 7,
     /// Of blocks without a holder those that a quarantined transfer grips.
     Doubted = 8,
+    /// Not 0 once anything has been shared.
+    Shared = 9,
 }
 
 impl Counter {
-    const COUNT: usize = 9;
+    const COUNT: usize = 10;
 }
 
 impl<'m> Pool<'m> {
@@ -159,6 +161,15 @@ impl<'m> Pool<'m> {
     #[inline(always)]
     fn group_word(&self, group: Group) -> GroupWord<'m> {
         GroupWord(self.groups.at(group.0 as usize))
+    }
+
+    /// The holder of a private block lets others know it.
+    fn begin_sharing(&self, id: u32, group: Group, credit: Credit) {
+        let shared = self.counter(Counter::Shared);
+        if shared.load(Relaxed) == 0 {
+            shared.store(1, Release);
+        }
+        self.blocks.begin_sharing(id, group, credit);
     }
 
     fn check_group(&self, group: Group) -> Result<(), Refusal> {

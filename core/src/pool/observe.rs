@@ -4,6 +4,7 @@
 use super::{Counter, Pool};
 use crate::answer::Refusal;
 use crate::balance;
+use crate::block::Kind;
 use crate::calls::Counts;
 use crate::ids::{Account, Group, Sequence};
 use crate::sequence::State;
@@ -34,7 +35,7 @@ impl Pool<'_> {
     }
 
     /// Everything. It is read again, a few times, until nothing changed meanwhile; else it says that it is torn.
-    /// Never fails. Threads: any. Cost: O(sequences).
+    /// Never fails. Threads: any. Cost: O(sequences), and O(N) once blocks have been shared.
     pub fn snapshot(&self) -> Snapshot {
         let mut before = self.read_once();
         for _ in 0..READS_MAX {
@@ -71,7 +72,7 @@ impl Pool<'_> {
         let extent = record.extent();
         let snapshot = SequenceSnapshot {
             tokens: extent.tokens,
-            held: extent.held,
+            held: record.blocks_held(),
             promised: if let balance::State::Open(balance) = balance { balance } else { 0 },
             group: record.group().map_or(0, |group| group.0),
             row: self.table.row_number(sequence.slot, record.turn()),
@@ -87,13 +88,16 @@ impl Pool<'_> {
     fn read_once(&self) -> Snapshot {
         let word = self.ledger.load();
         let safety = self.safety();
-        let retiring = self.retiring.count() as u32;
+        let doubted = self.count_of(Counter::Doubted) as u32;
+        let retiring = self.retiring.count() as u32 + self.count_of(Counter::Gripped) as u32;
+        let idle = self.idle();
         let mut snapshot = Snapshot {
             blocks: self.ledger.blocks(),
             committed: word.committed,
             retiring,
-            quarantined: self.counter(Counter::Quarantined).load(Acquire) as u32,
-            free: self.ledger.blocks().saturating_sub(word.committed),
+            quarantined: self.count_of(Counter::Quarantined) as u32 + doubted,
+            idle,
+            free: self.ledger.blocks().saturating_sub(word.committed).saturating_sub(idle),
             promised: word.spoken.saturating_sub(safety),
             safety: safety.min(word.spoken),
             newest_epoch: self.streams.newest(),
@@ -103,7 +107,22 @@ impl Pool<'_> {
             ..Snapshot::default()
         };
         self.add_sequences(&mut snapshot);
+        self.add_held(&mut snapshot);
         snapshot
+    }
+
+    pub(super) fn count_of(&self, which: Counter) -> u64 {
+        // A count may be taken out before it was put in: never shown below 0.
+        (self.counter(which).load(Acquire) as i64).max(0) as u64
+    }
+
+    /// Distinct blocks that sequences hold. While nothing was ever shared these are the entries of the rows.
+    fn add_held(&self, snapshot: &mut Snapshot) {
+        if self.counter(Counter::Shared).load(Acquire) == 0 {
+            return;
+        }
+        let held = (1..=self.ledger.blocks()).filter(|&id| self.blocks.word(id).is(Kind::Held)).count();
+        snapshot.held = held as u32;
     }
 
     fn add_sequences(&self, snapshot: &mut Snapshot) {
@@ -114,12 +133,13 @@ impl Pool<'_> {
                 continue;
             }
             let extent = record.extent();
-            let slots = u64::from(extent.held) * u64::from(self.block_tokens.get());
+            let slots = u64::from(record.blocks_held()) * u64::from(self.block_tokens.get());
             snapshot.sequences += 1;
             snapshot.cancelled += u32::from(record.balance().load(generation) == balance::State::Closed);
-            snapshot.held += extent.held;
+            let first = u64::from(record.holes().recycled) * u64::from(self.block_tokens.get());
+            snapshot.held += record.blocks_held();
             snapshot.tokens += u64::from(extent.tokens);
-            snapshot.padding_tokens += slots.saturating_sub(u64::from(extent.tokens));
+            snapshot.padding_tokens += slots.saturating_sub(u64::from(extent.tokens).saturating_sub(first));
         }
     }
 }

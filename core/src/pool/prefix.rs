@@ -8,7 +8,7 @@ use crate::accounts::Credit;
 use crate::calls::{Admitted, Found, Prefix, Released};
 use crate::ids::{Epoch, Group, Sequence, StreamSet};
 use crate::ledger::Need;
-use crate::recorder::Call;
+use crate::recorder::{Call, Named};
 use crate::sequence::{Driver, Event, Extent, Holes};
 use crate::sync::Relaxed;
 
@@ -50,7 +50,7 @@ impl Pool<'_> {
         prefix: &Prefix<'_>,
         watermark: u32,
     ) -> Result<Admitted, Refusal> {
-        let call = Call::Pin { sequence, group, streams, prefix: *prefix, watermark };
+        let call = Call::Pin { sequence, group, streams, prefix: Named::of(prefix), watermark };
         self.recorded(call, |pool| pool.pin_one(sequence, group, streams, prefix, watermark))
     }
 

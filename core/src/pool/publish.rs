@@ -12,10 +12,10 @@ use crate::answer::{Argument, Refusal};
 use crate::block::{Flag, Kind, Word};
 use crate::calls::{Prefix, Published};
 use crate::identity::Identity;
-use crate::events::{Event, EventKind};
+use crate::events::{Event as CacheEvent, EventKind};
 use crate::ids::{BlockId, Epoch, Group, Sequence};
 use crate::names::Name;
-use crate::recorder::Call;
+use crate::recorder::{Call, Named};
 use crate::sequence::{Driver, Event};
 use crate::sync::{AcqRel, Acquire, Plant, Relaxed, full_fence, planted, point};
 
@@ -53,7 +53,7 @@ impl<'m> Pool<'m> {
         keep: bool,
         found: &mut [BlockId],
     ) -> Result<Published, Refusal> {
-        let call = Call::Publish { sequence, first, prefix: *prefix, epoch, keep };
+        let call = Call::Publish { sequence, first, prefix: Named::of(prefix), epoch, keep };
         self.recorded(call, |pool| pool.publish_one(sequence, first, prefix, epoch, keep, found))
     }
 
@@ -143,7 +143,7 @@ impl<'m> Pool<'m> {
             return self.known(edition.group, identity, id).unwrap_or(id);
         }
         let known = self.make_way(edition, identity, id);
-        self.blocks.begin_sharing(id, edition.group, driver.record.shared());
+        self.begin_sharing(id, edition.group, driver.record.shared());
         self.names.set(id, &Name { identity, written: edition.written, stamp: edition.stamp });
         self.names.set_tokens(id, self.tokens_of(edition.prefix.tokens, place));
         if planted(Plant::NameAfterWord) {
@@ -225,7 +225,7 @@ impl<'m> Pool<'m> {
     /// What became of a ticket for an event.
     pub(super) fn said(&self, ticket: u64, kind: Option<EventKind>, id: u32, group: Group, identity: Identity) {
         match kind {
-            Some(kind) => self.events.fill(&Event { number: ticket, kind, block: BlockId(id), group, identity }),
+            Some(kind) => self.events.fill(&CacheEvent { number: ticket, kind, block: BlockId(id), group, identity }),
             None => self.events.void(ticket),
         }
     }

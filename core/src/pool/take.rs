@@ -39,7 +39,7 @@ impl Pool<'_> {
             let mut put = |id: u32| {
                 if windowed {
                     // It comes back while the sequence runs: others who want it pay for their place.
-                    self.blocks.begin_sharing(id, group, Credit::NONE);
+                    self.begin_sharing(id, group, Credit::NONE);
                     self.blocks.alone(id, Word::owe);
                 }
                 row.at(extent.held as usize).store(id, Relaxed);

@@ -10,7 +10,7 @@ use crate::bits::{Places, bit_at, mask_of, word_of};
 use crate::block::{Flag, Kind, Word};
 use crate::ids::{BlockId, Group, Sequence, Transfer};
 use crate::ledger::Need;
-use crate::recorder::Call;
+use crate::recorder::{Call, Numbers};
 use crate::sequence::Event;
 use crate::sync::{AcqRel, Relaxed, full_fence, point};
 use crate::transfers::Access;
@@ -45,7 +45,7 @@ impl Pool<'_> {
             let (row, group) = (pool.row_of(&driver), pool.group_of(&driver));
             let ids = (first..first + count).map(|place| row.at(place as usize).load(Relaxed));
             ids.clone().filter(|&id| id != 0).for_each(|id| {
-                pool.blocks.begin_sharing(id, group, driver.record.shared());
+                pool.begin_sharing(id, group, driver.record.shared());
             });
             pool.hold_all(ids.filter(|&id| id != 0), access)
         })
@@ -57,7 +57,7 @@ impl Pool<'_> {
     /// Errors: as `hold`; `INVALID(Block)` for an id that is no block with contents that others may know (idle, retiring,
     /// or held and shared). Threads: any. Lock-free. Cost: O(ids).
     pub fn hold_blocks(&self, ids: &[BlockId], access: Access) -> Result<Transfer, Refusal> {
-        self.recorded(Call::HoldBlocks { ids, access }, |pool| {
+        self.recorded(Call::HoldBlocks { ids: Numbers::of(ids), access }, |pool| {
             if ids.is_empty() {
                 return Err(Refusal::invalid(Argument::Count));
             }

@@ -1,9 +1,11 @@
 //! The calls that may change a pool, with their arguments, and how they are written down.
 
+use super::lists::{Handles, Named, Numbers};
 use super::steps::Steps;
 use super::words::{Put, Take};
-use crate::calls::{Admission, Promise};
-use crate::ids::{Account, Epoch, Group, Sequence, Stream, StreamSet};
+use crate::calls::{Admission, Promise, Window};
+use crate::ids::{Account, Epoch, Group, Sequence, Stream, StreamSet, Transfer};
+use crate::transfers::Access;
 
 /// A call of a pool, as it was made. The names are those of the methods of `Pool`.
 #[expect(missing_docs, reason = "each field is the argument of that name")]
@@ -12,8 +14,8 @@ use crate::ids::{Account, Epoch, Group, Sequence, Stream, StreamSet};
 pub enum Call<'a> {
     /// `open`
     Open,
-    /// `admit`
-    Admit { sequence: Sequence, admission: Admission },
+    /// `admit`, `admit_prefix`
+    Admit { sequence: Sequence, admission: Admission, prefix: Named<'a> },
     /// `advance`
     Advance { sequence: Sequence, tokens: u32 },
     /// `advance_growing`
@@ -56,6 +58,40 @@ pub enum Call<'a> {
     Reclaim { blocks: u32 },
     /// `launch_row`
     LaunchRow { sequence: Sequence, epoch: Epoch },
+    /// `publish`
+    Publish { sequence: Sequence, first: u32, prefix: Named<'a>, epoch: Epoch, keep: bool },
+    /// `withdraw`
+    Withdraw { sequence: Sequence, first: u32, count: u32 },
+    /// `pin`
+    Pin { sequence: Sequence, group: Group, streams: StreamSet, prefix: Named<'a>, watermark: u32 },
+    /// `unpin`
+    Unpin { sequence: Sequence },
+    /// `evict`
+    Evict { blocks: u32 },
+    /// `reset`; of no group: `reset_all`.
+    Reset { group: Option<Group> },
+    /// `release`
+    Release { sequence: Sequence, ids: Numbers<'a> },
+    /// `release_tokens`
+    ReleaseTokens { sequence: Sequence, from: u32, to: u32 },
+    /// `fork`
+    Fork { parent: Sequence, children: Handles<'a>, output_tokens_max: u32, watermark: u32 },
+    /// `copy_submitted`
+    CopySubmitted { sequence: Sequence, epoch: Epoch },
+    /// `speculate`
+    Speculate { sequence: Sequence, tokens: u32 },
+    /// `accept`
+    Accept { sequence: Sequence, tokens: u32, give_back: bool },
+    /// `hold`
+    Hold { sequence: Sequence, first: u32, count: u32, access: Access },
+    /// `hold_blocks`
+    HoldBlocks { ids: Numbers<'a>, access: Access },
+    /// `complete_transfer`
+    CompleteTransfer { transfer: Transfer },
+    /// `revoke`
+    Revoke { transfer: Transfer },
+    /// `quarantine`
+    Quarantine { transfer: Transfer },
 }
 
 /// When a call is given its place in the order of all. Between the two it has its effect, so that whoever saw the effect of
@@ -98,6 +134,23 @@ impl<'a> Call<'a> {
             Call::Abandon { .. } => "abandon",
             Call::Reclaim { .. } => "reclaim",
             Call::LaunchRow { .. } => "launch_row",
+            Call::Publish { .. } => "publish",
+            Call::Withdraw { .. } => "withdraw",
+            Call::Pin { .. } => "pin",
+            Call::Unpin { .. } => "unpin",
+            Call::Evict { .. } => "evict",
+            Call::Reset { .. } => "reset",
+            Call::Release { .. } => "release",
+            Call::ReleaseTokens { .. } => "release_tokens",
+            Call::Fork { .. } => "fork",
+            Call::CopySubmitted { .. } => "copy_submitted",
+            Call::Speculate { .. } => "speculate",
+            Call::Accept { .. } => "accept",
+            Call::Hold { .. } => "hold",
+            Call::HoldBlocks { .. } => "hold_blocks",
+            Call::CompleteTransfer { .. } => "complete_transfer",
+            Call::Revoke { .. } => "revoke",
+            Call::Quarantine { .. } => "quarantine",
         }
     }
 
@@ -113,6 +166,16 @@ impl<'a> Call<'a> {
             | Call::CloseAccount { .. }
             | Call::Complete { .. }
             | Call::Abandon { .. }
+            | Call::Unpin { .. }
+            | Call::Release { .. }
+            | Call::ReleaseTokens { .. }
+            | Call::Accept { .. }
+            | Call::CopySubmitted { .. }
+            | Call::CompleteTransfer { .. }
+            | Call::Revoke { .. }
+            | Call::Withdraw { .. }
+            | Call::Reset { .. }
+            | Call::Evict { .. }
             | Call::Reclaim { .. } => Stamp::First,
             _ => Stamp::Last,
         }
@@ -144,6 +207,35 @@ impl<'a> Call<'a> {
             Call::Abandon { .. } => 21,
             Call::Reclaim { .. } => 22,
             Call::LaunchRow { .. } => 23,
+            Call::Publish { .. } => 24,
+            Call::Withdraw { .. } => 25,
+            Call::Pin { .. } => 26,
+            Call::Unpin { .. } => 27,
+            Call::Evict { .. } => 28,
+            Call::Reset { .. } => 29,
+            Call::Release { .. } => 30,
+            Call::ReleaseTokens { .. } => 31,
+            Call::Fork { .. } => 32,
+            Call::CopySubmitted { .. } => 33,
+            Call::Speculate { .. } => 34,
+            Call::Accept { .. } => 35,
+            Call::Hold { .. } => 36,
+            Call::HoldBlocks { .. } => 37,
+            Call::CompleteTransfer { .. } => 38,
+            Call::Revoke { .. } => 39,
+            Call::Quarantine { .. } => 40,
+        }
+    }
+
+    /// Words of its lists, at most: of the rows of a batch, of names, ids and handles.
+    #[inline(always)]
+    pub(super) fn list_words(&self) -> usize {
+        match self {
+            Call::AdvanceMany { steps, .. } => Steps::words(steps.len(), true),
+            Call::Admit { prefix, .. } | Call::Publish { prefix, .. } | Call::Pin { prefix, .. } => prefix.words(),
+            Call::Release { ids, .. } | Call::HoldBlocks { ids, .. } => ids.len() / 2 + 2,
+            Call::Fork { children, .. } => children.len().saturating_mul(2).saturating_add(1),
+            _ => 0,
         }
     }
 
@@ -151,9 +243,10 @@ impl<'a> Call<'a> {
     pub(super) fn put(&self, to: &mut impl Put) {
         match *self {
             Call::Open => {}
-            Call::Admit { sequence, ref admission } => {
+            Call::Admit { sequence, ref admission, ref prefix } => {
                 to.sequence(sequence);
                 put_admission(admission, to);
+                prefix.put(to);
             }
             Call::AdvanceMany { ref steps, answers, changed } => {
                 to.word(steps.len() as u64);
@@ -162,23 +255,68 @@ impl<'a> Call<'a> {
             Call::Advance { sequence, tokens: count }
             | Call::Materialize { sequence, blocks: count }
             | Call::Shrink { sequence, blocks: count }
+            | Call::Speculate { sequence, tokens: count }
             | Call::DrawSafety { sequence, blocks: count } => {
                 to.sequence(sequence);
                 to.word(u64::from(count));
             }
             Call::AdvanceGrowing { sequence, tokens: count, watermark }
+            | Call::Withdraw { sequence, first: count, count: watermark }
+            | Call::ReleaseTokens { sequence, from: count, to: watermark }
             | Call::Extend { sequence, blocks: count, watermark } => {
                 to.sequence(sequence);
                 to.pair(count, watermark);
             }
-            Call::Cancel { sequence } | Call::End { sequence } | Call::Preempt { sequence } => to.sequence(sequence),
+            Call::Cancel { sequence }
+            | Call::End { sequence }
+            | Call::Unpin { sequence }
+            | Call::Preempt { sequence } => to.sequence(sequence),
             Call::UseStreams { sequence, streams } => {
                 to.sequence(sequence);
                 to.word(streams.0);
             }
-            Call::LaunchRow { sequence, epoch } => {
+            Call::LaunchRow { sequence, epoch } | Call::CopySubmitted { sequence, epoch } => {
                 to.sequence(sequence);
                 to.word(epoch.0);
+            }
+            Call::Publish { sequence, first, ref prefix, epoch, keep } => {
+                to.sequence(sequence);
+                to.pair(first, u32::from(keep));
+                to.word(epoch.0);
+                prefix.put(to);
+            }
+            Call::Pin { sequence, group, streams, ref prefix, watermark } => {
+                to.sequence(sequence);
+                to.pair(group.0, watermark);
+                to.word(streams.0);
+                prefix.put(to);
+            }
+            Call::Reset { group } => to.pair(group.map_or(0, |group| group.0), u32::from(group.is_some())),
+            Call::Release { sequence, ref ids } => {
+                to.sequence(sequence);
+                ids.put(to);
+            }
+            Call::Fork { parent, ref children, output_tokens_max, watermark } => {
+                to.sequence(parent);
+                to.pair(output_tokens_max, watermark);
+                children.put(to);
+            }
+            Call::Accept { sequence, tokens, give_back } => {
+                to.sequence(sequence);
+                to.pair(tokens, u32::from(give_back));
+            }
+            Call::Hold { sequence, first, count, access } => {
+                to.sequence(sequence);
+                to.pair(first, count);
+                to.word(access as u64);
+            }
+            Call::HoldBlocks { ref ids, access } => {
+                to.word(access as u64);
+                ids.put(to);
+            }
+            Call::CompleteTransfer { transfer } | Call::Revoke { transfer } | Call::Quarantine { transfer } => {
+                to.pair(transfer.slot, transfer.pool);
+                to.word(transfer.generation);
             }
             Call::OpenAccount { group, total, watermark } => {
                 to.pair(group.0, total);
@@ -197,6 +335,7 @@ impl<'a> Call<'a> {
             Call::Submit { stream: Stream(number) }
             | Call::Abandon { stream: Stream(number) }
             | Call::SetSafety { blocks: number }
+            | Call::Evict { blocks: number }
             | Call::Reclaim { blocks: number } => to.word(u64::from(number)),
         }
     }
@@ -214,7 +353,10 @@ impl<'a> Call<'a> {
     pub(super) fn read(number: u8, wide: bool, pool: u32, from: &mut Take<'a>) -> Option<Call<'a>> {
         Some(match number {
             1 => Call::Open,
-            2 => Call::Admit { sequence: from.sequence()?, admission: read_admission(from)? },
+            2 => {
+                let (sequence, admission) = (from.sequence()?, read_admission(from)?);
+                Call::Admit { sequence, admission, prefix: Named::read(from)? }
+            }
             3 => Call::Advance { sequence: from.sequence()?, tokens: from.pair()?.0 },
             4 => {
                 let (sequence, (tokens, watermark)) = (from.sequence()?, from.pair()?);
@@ -255,9 +397,75 @@ impl<'a> Call<'a> {
             21 => Call::Abandon { stream: Stream(from.pair()?.0) },
             22 => Call::Reclaim { blocks: from.pair()?.0 },
             23 => Call::LaunchRow { sequence: from.sequence()?, epoch: Epoch(from.word()?) },
+            24..=40 => return Call::read_sharing(number, from),
             _ => return None,
         })
     }
+
+    /// The calls that share, or let go of, what is shared.
+    fn read_sharing(number: u8, from: &mut Take<'a>) -> Option<Call<'a>> {
+        Some(match number {
+            24 => {
+                let (sequence, (first, keep), epoch) = (from.sequence()?, from.pair()?, Epoch(from.word()?));
+                Call::Publish { sequence, first, prefix: Named::read(from)?, epoch, keep: keep != 0 }
+            }
+            25 => {
+                let (sequence, (first, count)) = (from.sequence()?, from.pair()?);
+                Call::Withdraw { sequence, first, count }
+            }
+            26 => {
+                let (sequence, (group, watermark)) = (from.sequence()?, from.pair()?);
+                let streams = StreamSet(from.word()?);
+                Call::Pin { sequence, group: Group(group), streams, prefix: Named::read(from)?, watermark }
+            }
+            27 => Call::Unpin { sequence: from.sequence()? },
+            28 => Call::Evict { blocks: from.pair()?.0 },
+            29 => {
+                let (group, one) = from.pair()?;
+                Call::Reset { group: (one != 0).then_some(Group(group)) }
+            }
+            30 => Call::Release { sequence: from.sequence()?, ids: Numbers::read(from)? },
+            31 => {
+                let (sequence, (first, last)) = (from.sequence()?, from.pair()?);
+                Call::ReleaseTokens { sequence, from: first, to: last }
+            }
+            32 => {
+                let (parent, (output_tokens_max, watermark)) = (from.sequence()?, from.pair()?);
+                Call::Fork { parent, children: Handles::read(from)?, output_tokens_max, watermark }
+            }
+            33 => Call::CopySubmitted { sequence: from.sequence()?, epoch: Epoch(from.word()?) },
+            34 => Call::Speculate { sequence: from.sequence()?, tokens: from.pair()?.0 },
+            35 => {
+                let (sequence, (tokens, give_back)) = (from.sequence()?, from.pair()?);
+                Call::Accept { sequence, tokens, give_back: give_back != 0 }
+            }
+            36 => {
+                let (sequence, (first, count)) = (from.sequence()?, from.pair()?);
+                Call::Hold { sequence, first, count, access: read_access(from)? }
+            }
+            37 => {
+                let access = read_access(from)?;
+                Call::HoldBlocks { ids: Numbers::read(from)?, access }
+            }
+            38 => Call::CompleteTransfer { transfer: read_transfer(from)? },
+            39 => Call::Revoke { transfer: read_transfer(from)? },
+            40 => Call::Quarantine { transfer: read_transfer(from)? },
+            _ => return None,
+        })
+    }
+}
+
+fn read_access(from: &mut Take<'_>) -> Option<Access> {
+    match from.word()? {
+        0 => Some(Access::Read),
+        1 => Some(Access::Write),
+        _ => None,
+    }
+}
+
+fn read_transfer(from: &mut Take<'_>) -> Option<Transfer> {
+    let (slot, pool) = from.pair()?;
+    Some(Transfer { slot, pool, generation: from.word()? })
 }
 
 fn put_admission(admission: &Admission, to: &mut impl Put) {
@@ -267,6 +475,8 @@ fn put_admission(admission: &Admission, to: &mut impl Put) {
     };
     to.pair(admission.prompt_tokens, admission.output_tokens_max);
     to.pair(form, blocks);
+    to.pair(admission.speculative_tokens, admission.window.tokens);
+    to.pair(admission.window.steps_in_flight, admission.window.chunk_tokens);
     to.pair(admission.group.0, admission.watermark);
     to.word(admission.streams.0);
     to.account(admission.account);
@@ -278,7 +488,20 @@ fn read_admission(from: &mut Take<'_>) -> Option<Admission> {
         (BLOCKS, blocks) => Promise::Blocks(blocks),
         _ => Promise::Full,
     };
+    let ((speculative_tokens, tokens), (steps_in_flight, chunk_tokens)) = (from.pair()?, from.pair()?);
+    let window = Window { tokens, steps_in_flight, chunk_tokens };
     let (group, watermark) = from.pair()?;
     let (streams, account) = (StreamSet(from.word()?), from.account()?);
-    Some(Admission { prompt_tokens, output_tokens_max, promise, group: Group(group), streams, watermark, account })
+    let group = Group(group);
+    Some(Admission {
+        prompt_tokens,
+        output_tokens_max,
+        speculative_tokens,
+        window,
+        promise,
+        group,
+        streams,
+        watermark,
+        account,
+    })
 }

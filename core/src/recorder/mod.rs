@@ -25,6 +25,7 @@ mod history_tests;
 mod loom_tests;
 mod outcome;
 mod ring;
+mod lists;
 mod steps;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -34,6 +35,7 @@ pub use call::Call;
 pub use dump::{Dump, HEADER_WORDS, Record, Records};
 pub use outcome::{Answer, Outcome};
 pub use ring::{DUMP_VERSION, RING_LINES_MIN, RingState};
+pub use lists::{Handles, Named, Names, Numbers};
 pub use steps::Steps;
 
 pub(crate) use call::Stamp;

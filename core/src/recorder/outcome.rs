@@ -2,8 +2,8 @@
 
 use super::words::{Put, Take};
 use crate::answer::{Argument, Place, Refusal, Scope};
-use crate::calls::{Admitted, Advanced, Batch, Released};
-use crate::ids::{Account, Epoch, Sequence};
+use crate::calls::{Admitted, Advanced, Batch, Forked, Published, Released};
+use crate::ids::{Account, Epoch, Sequence, Transfer};
 use crate::pool::RowView;
 
 /// What a call that was not refused returned.
@@ -20,16 +20,22 @@ pub enum Answer {
     Advanced(Advanced),
     /// `advance_many`.
     Batch(Batch),
-    /// `end`, `preempt`.
+    /// `end`, `preempt`, `unpin`, `release`, `accept`.
     Released(Released),
     /// `open_account`.
     Account(Account),
     /// `submit`: the epoch; `complete`, `abandon`: the frontier.
     Epoch(Epoch),
-    /// A number of blocks: `shrink`, `reclaim`.
+    /// A number of blocks: `shrink`, `reclaim`, `withdraw`, `evict`, the end of a transfer.
     Blocks(u32),
     /// `launch_row`.
     Row(RowView),
+    /// `publish`.
+    Published(Published),
+    /// `fork`.
+    Forked(Forked),
+    /// `hold`, `hold_blocks`.
+    Transfer(Transfer),
     /// None: the call was unwound by a panic, which a release build does not have.
     Unfinished,
 }
@@ -47,7 +53,7 @@ macro_rules! answers {
 
 answers!(
     Sequence: Sequence, Admitted: Admitted, Advanced: Advanced, Batch: Batch, Released: Released, Account: Account,
-    Epoch: Epoch, Blocks: u32, Row: RowView
+    Epoch: Epoch, Blocks: u32, Row: RowView, Published: Published, Forked: Forked, Transfer: Transfer
 );
 
 impl From<()> for Answer {
@@ -84,6 +90,9 @@ impl Answer {
             Answer::Blocks(_) => 8,
             Answer::Row(_) => 9,
             Answer::Unfinished => 10,
+            Answer::Published(_) => 11,
+            Answer::Forked(_) => 12,
+            Answer::Transfer(_) => 13,
         }
     }
 
@@ -91,12 +100,28 @@ impl Answer {
         match *self {
             Answer::Done | Answer::Unfinished => {}
             Answer::Sequence(sequence) => to.sequence(sequence),
-            Answer::Admitted(Admitted { promised: count }) | Answer::Blocks(count) => to.word(u64::from(count)),
-            Answer::Advanced(Advanced { taken, held }) => to.pair(taken, held),
-            Answer::Batch(Batch { advanced, refused, changed, taken, retry_after }) => {
+            Answer::Blocks(count) => to.word(u64::from(count)),
+            Answer::Admitted(Admitted { promised, hits, cached_tokens, after }) => {
+                to.pair(promised, hits);
+                to.word(u64::from(cached_tokens));
+                to.word(after.0);
+            }
+            // Blocks are below 2^31, and an advance makes one copy at most.
+            Answer::Advanced(Advanced { taken, held, copies }) => to.pair(taken, held | copies << 31),
+            Answer::Batch(Batch { advanced, refused, changed, taken, copies, retry_after }) => {
                 to.pair(advanced, refused);
                 to.pair(changed, taken);
+                to.pair(copies, 0);
                 to.word(retry_after.0);
+            }
+            Answer::Published(Published { stored, known }) => to.pair(stored, known),
+            Answer::Forked(Forked { shared, promised, after }) => {
+                to.pair(shared, promised);
+                to.word(after.0);
+            }
+            Answer::Transfer(transfer) => {
+                to.pair(transfer.slot, transfer.pool);
+                to.word(transfer.generation);
             }
             Answer::Released(Released { promised, free, retiring, after }) => {
                 to.pair(promised, free);
@@ -117,14 +142,17 @@ impl Answer {
         Some(match number {
             0 => Answer::Done,
             1 => Answer::Sequence(from.sequence()?),
-            2 => Answer::Admitted(Admitted { promised: from.pair()?.0 }),
+            2 => {
+                let ((promised, hits), (cached_tokens, _)) = (from.pair()?, from.pair()?);
+                Answer::Admitted(Admitted { promised, hits, cached_tokens, after: Epoch(from.word()?) })
+            }
             3 => {
                 let (taken, held) = from.pair()?;
-                Answer::Advanced(Advanced { taken, held })
+                Answer::Advanced(Advanced { taken, held: held & !(1 << 31), copies: held >> 31 })
             }
             4 => {
-                let ((advanced, refused), (changed, taken)) = (from.pair()?, from.pair()?);
-                Answer::Batch(Batch { advanced, refused, changed, taken, retry_after: Epoch(from.word()?) })
+                let ((advanced, refused), (changed, taken), (copies, _)) = (from.pair()?, from.pair()?, from.pair()?);
+                Answer::Batch(Batch { advanced, refused, changed, taken, copies, retry_after: Epoch(from.word()?) })
             }
             5 => {
                 let ((promised, free), (retiring, _)) = (from.pair()?, from.pair()?);
@@ -138,6 +166,18 @@ impl Answer {
                 Answer::Row(RowView { row, blocks, tokens, version: from.word()? })
             }
             10 => Answer::Unfinished,
+            11 => {
+                let (stored, known) = from.pair()?;
+                Answer::Published(Published { stored, known })
+            }
+            12 => {
+                let (shared, promised) = from.pair()?;
+                Answer::Forked(Forked { shared, promised, after: Epoch(from.word()?) })
+            }
+            13 => {
+                let (slot, pool) = from.pair()?;
+                Answer::Transfer(Transfer { slot, pool, generation: from.word()? })
+            }
             _ => return None,
         })
     }

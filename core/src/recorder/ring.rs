@@ -83,7 +83,7 @@ pub struct RingState {
     pub written: u64,
     /// Words that it holds: what was written before the last so many is gone.
     pub capacity: u64,
-    /// Calls that were not recorded: another thread had the ring, or it was a batch of more rows than a third of its words.
+    /// Calls that were not recorded: another thread had the ring, or its lists (rows of a batch, names, ids) were longer than it.
     pub lost: u64,
     /// Words of a dump of it.
     pub dump_words: u64,
@@ -234,12 +234,11 @@ impl Drop for Hold<'_, '_> {
 }
 
 impl<'r, 'm> Hold<'r, 'm> {
-    /// A record of `call` begins. `None`: it is a batch that is too long for the ring.
+    /// A record of `call` begins. `None`: its lists are too long for the ring.
     #[inline(always)]
     pub(crate) fn begin<'c>(self, call: Call<'c>, stamp: Stamp) -> Option<Entry<'r, 'm, 'c>> {
         let ring = self.ring;
-        let rows = if let Call::AdvanceMany { steps, .. } = &call { Steps::words(steps.len(), true) } else { 0 };
-        let room = rows.saturating_add(RECORD_MAX);
+        let room = call.list_words().saturating_add(RECORD_MAX);
         if room > ring.records.len() {
             return None;
         }
