@@ -130,6 +130,20 @@ impl OpenRing<'_> {
         self.hand = self.head;
     }
 
+    /// Whether the hand has passed the newest good entry. It moves to the next one if not.
+    pub(super) fn is_done(&mut self) -> bool {
+        loop {
+            self.hand = self.past_the_gap(self.hand.max(self.head));
+            if self.hand >= self.tail {
+                return true;
+            }
+            if self.good(self.hand).is_some() {
+                return false;
+            }
+            self.hand += 1;
+        }
+    }
+
     /// Block `id` (not 0) is the newest, wherever it was before.
     #[inline]
     pub(super) fn push(&mut self, id: u32) {
@@ -176,6 +190,16 @@ impl OpenRing<'_> {
         if position == self.head {
             self.drop_head();
         }
+    }
+
+    /// Take block `id` out, wherever it is. Whether it was in it.
+    pub(super) fn remove(&mut self, id: u32) -> bool {
+        let was_there = self.has(id);
+        if was_there {
+            let place = self.ring.places.at(id as usize).load(Relaxed);
+            self.ring.entries.at(place as usize).store(0, Relaxed);
+        }
+        was_there
     }
 
     /// Whether block `id` is in it.
