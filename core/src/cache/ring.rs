@@ -79,9 +79,19 @@ impl<'m> Ring<'m> {
     pub(super) fn open(&self) -> OpenRing<'m> {
         let [head, tail, read, write, hand, ..] = self.ends.at(0);
         let [head, tail, read, write, hand] = [head, tail, read, write, hand].map(|end| end.load(Relaxed));
-        // As it is already, unless the memory is not what it should be; then no walk is longer than the ring.
-        let head = head.max(tail.saturating_sub(self.entries.len() as u64));
+        // As they are already, unless the memory is not what it should be; then no walk is longer than the ring.
+        let head = head.max(tail.saturating_sub(self.entries.len() as u64)).min(tail);
+        let is_compacting = head < read && read <= write && write <= tail;
+        let (read, write) = if is_compacting { (read, write) } else { (0, 0) };
         OpenRing { ring: *self, head, tail, read, write, hand }
+    }
+}
+
+#[cfg(test)]
+impl Ring<'_> {
+    /// As memory that somebody else has written in.
+    pub(super) fn scramble(&self, mut end: impl FnMut() -> u64) {
+        self.ends.at(0).iter().for_each(|cell| cell.store(end(), Relaxed));
     }
 }
 
