@@ -119,10 +119,12 @@ fn i6_publish_against_lookup() {
         let epoch = pool.submit(STREAM).expect("room");
         // The one block that is not held, and has the first name until it is evicted.
         pool.admit(mine, &Admission::full(1, 0)).expect("it fits");
-        let looker = thread::spawn(move || pool.admit_prefix(other, &Admission::full(1, 0), &Prefix::of(&FIRST)));
-        pool.advance(mine, 1).expect("promised");
-        pool.publish(mine, 0, &Prefix::of(&SECOND), epoch, true, &mut []).expect("a full block");
-        let hit = looker.join().expect("no panic");
+        let publisher = thread::spawn(move || {
+            pool.advance(mine, 1).expect("promised");
+            pool.publish(mine, 0, &Prefix::of(&SECOND), epoch, true, &mut []).expect("a full block");
+        });
+        let hit = pool.admit_prefix(other, &Admission::full(1, 0), &Prefix::of(&FIRST));
+        publisher.join().expect("no panic");
         assert!(hit.is_err(), "I6: nobody holds the first name, and nothing is left for an idle hit: {hit:?}");
         at_rest(&pool);
     });
