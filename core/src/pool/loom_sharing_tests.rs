@@ -126,7 +126,7 @@ fn i6_publish_against_lookup() {
         let hits = pool.admit_prefix(other, &Admission::full(1, 0), &Prefix::of(&FIRST)).map_or(0, |got| got.hits);
         let _ = publisher.join().expect("no panic");
         let found = pool.lookup(Group(0), &Prefix::of(&FIRST), 0).expect("a good question");
-        assert_eq!(found.blocks, hits, "I6: what was hit under the first name still has it");
+        assert!(found.blocks >= hits, "I6: what was hit under the first name still has it");
         at_rest(&pool);
     });
 }
