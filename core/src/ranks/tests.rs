@@ -137,7 +137,7 @@ fn a_vote_that_is_missing_repeated_or_late_is_no_yes() {
         let decision = decide(5, 2, votes);
         assert_eq!((decision.commit, decision.cached_tokens, decision.refusal), (false, 0, None), "{votes:?}");
     }
-    assert!(!decide(5, 0, &[]).commit, "nobody agrees to nothing");
+    assert!(!decide(5, 0, [yes(0, 0, 1); 0]).commit, "nobody agrees to nothing");
 }
 
 /// The client is told what lasts longest, whichever rank says it.
