@@ -7,6 +7,7 @@ mod document;
 mod label;
 mod number;
 mod picture;
+mod prefixes;
 mod prose;
 mod table;
 
@@ -16,5 +17,6 @@ pub use document::{Case, Document};
 pub use label::label;
 pub(crate) use number::grouped;
 pub use picture::picture;
+pub use prefixes::{Prefixes, hits_by_capacity, prefixes};
 pub use prose::{go_on, prose};
 pub use table::{Heading, render};
