@@ -224,6 +224,18 @@ impl Word {
         Some(if word.is_tail() && word.holders() < 2 { word.without(Flag::Keep as u64) } else { word })
     }
 
+    /// One of several sharers of a writable tail leaves it and reads it once more, to copy it. `None`: it is not shared, or
+    /// there is no room for another hold.
+    pub(crate) const fn leave_copying(self) -> Option<Word> {
+        match self.is_tail() && self.holds() as u64 + 1 <= HOLDS_MAX {
+            true => match self.leave() {
+                Some(word) => Some(Word(word.0 + ONE_HOLD)),
+                None => None,
+            },
+            false => None,
+        }
+    }
+
     /// The last holder leaves for `kind`. A name that is not kept dies with it; so does what was owed.
     pub(crate) const fn leave_last(self, kind: Kind) -> Option<Word> {
         if !self.is(Kind::Held) || self.holders() != 1 {

@@ -1,7 +1,7 @@
 //! What goes into the calls and what comes out: plain data, `repr(C)`, the same in the C header.
 
 use crate::identity::Identity;
-use crate::ids::{Account, BlockId, Epoch, Group, Sequence, StreamSet};
+use crate::ids::{Account, BlockId, Epoch, Group, Sequence, StreamSet, Transfer};
 
 /// How much is promised at admission.
 #[repr(C, u32)]
@@ -198,6 +198,18 @@ pub struct Batch {
     /// When the frontier has reached this epoch, every row that was refused with `RETRY_AFTER` may be tried again; `NONE`
     /// if none was.
     pub retry_after: Epoch,
+}
+
+/// What an offload did.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Offloaded {
+    /// To complete when the copy is over.
+    pub transfer: Transfer,
+    /// Blocks to copy.
+    pub blocks: u32,
+    /// What came back here: the blocks are retiring, in the grip of the transfer.
+    pub released: Released,
 }
 
 /// What came back from a sequence.

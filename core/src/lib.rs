@@ -61,7 +61,6 @@ mod blocks;
 mod cache;
 mod calls;
 mod config;
-#[allow(dead_code, unused_imports, reason = "the pool does not tell of its cache yet")]
 mod events;
 mod failures;
 mod freelist;
@@ -90,13 +89,13 @@ mod transfers;
 pub use answer::{Argument, Place, Refusal, Scope};
 pub use arena::Line;
 pub use calls::{
-    Admission, Admitted, Advanced, Batch, CopyOrder, Counts, Forked, Found, Prefix, Promise, Published, Released, Step,
+    Admission, Admitted, Advanced, Batch, CopyOrder, Counts, Forked, Found, Offloaded, Prefix, Promise, Published, Released, Step,
     Window,
 };
 pub use config::{BLOCKS_MAX, Cache, EPOCHS_MAX, EVENTS_MAX, PoolConfig, SLOTS_MAX, STREAMS_MAX, TRANSFERS_MAX};
 pub use events::{Event, EventCursor, EventKind, EventsRead};
 pub use freelist::{FreeBlocks, FreeCursor, GivenTwice, Hint};
 pub use ids::{Account, BlockId, Epoch, Group, Sequence, Stream, StreamSet, Transfer};
-pub use pool::{Fault, LAYOUT_VERSION, Pool, RowView, Storage, entries, lines};
+pub use pool::{Fault, Joint, LAYOUT_VERSION, Pool, RowView, Storage, admit_together, entries, lines};
 pub use snapshot::{AccountSnapshot, GroupSnapshot, SequenceSnapshot, Snapshot};
 pub use transfers::Access;

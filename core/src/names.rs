@@ -72,11 +72,6 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// Tokens kept for each block; 0: they are not checked.
-    pub(crate) fn tokens_kept(&self) -> u32 {
-        self.block_tokens
-    }
-
     /// Keep the tokens of a block, if they are kept.
     pub(crate) fn set_tokens(&self, id: u32, tokens: &[u32]) {
         if self.block_tokens > 0 {

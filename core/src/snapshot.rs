@@ -85,6 +85,8 @@ pub struct SequenceSnapshot {
     pub tokens: u32,
     /// Its blocks.
     pub held: u32,
+    /// Entries of its row that are in use: its blocks, and those that have left its window or were released.
+    pub entries: u32,
     /// The balance of its own account.
     pub promised: u32,
     /// The trust group.

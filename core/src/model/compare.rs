@@ -68,6 +68,10 @@ pub fn configuration(seed: u64) -> PoolConfig {
         groups: 1 + random.below(3),
         streams: 1 + random.below(3),
         epochs: 1 + random.below(4),
+        cache: 0,
+        token_check: 0,
+        transfers: 0,
+        events: 0,
     }
 }
 
@@ -120,8 +124,8 @@ impl<'m> Comparison<'m> {
 
     /// Lines of a ring in which nothing of so many operations is overwritten.
     pub const fn ring_lines(operations: usize) -> usize {
-        // An operation is one call, and its record at most 32 words.
-        32 + 4 * operations
+        // An operation is one call, and its record at most 96 words.
+        32 + 12 * operations
     }
 
     fn against(
@@ -213,8 +217,8 @@ impl<'m> Comparison<'m> {
                 let version = if let Ok(Answer::Row(view)) = made.answer { view.version } else { 0 };
                 done(launched.map(|()| RowView { version, ..model.row_view(sequence.slot as usize) }))
             }
-            Call::Admit { sequence, ref admission } => {
-                done(model.admit(sequence, admission).map(|promised| Admitted { promised }))
+            Call::Admit { sequence, ref admission, .. } => {
+                done(model.admit(sequence, admission).map(|promised| Admitted { promised, ..Admitted::default() }))
             }
             Call::Extend { sequence, blocks, watermark } => done(model.extend(sequence, blocks, watermark)),
             Call::Shrink { sequence, blocks } => done(model.shrink(sequence, blocks)),
@@ -231,6 +235,7 @@ impl<'m> Comparison<'m> {
             Call::Abandon { stream } => done(model.abandon(stream)),
             // What is over has been reclaimed by the call that ended it.
             Call::Reclaim { .. } => Ok(Answer::Blocks(0)),
+            _ => return Err(format!("the model does not know {}", call.name())),
         };
         same(call.name(), made.answer, expected)
     }
@@ -253,7 +258,7 @@ impl<'m> Comparison<'m> {
         taken: Result<u32, Refusal>,
     ) -> Result<(), String> {
         let held = self.model.sequences.get(sequence.slot as usize).map_or(0, |seq| seq.held() - taken.unwrap_or(0));
-        let expected = taken.map(|taken| Advanced { taken, held: held + taken });
+        let expected = taken.map(|taken| Advanced { taken, held: held + taken, copies: 0 });
         same(call.name(), made.answer, done(expected))?;
         self.learn_ids(sequence, taken.is_ok())
     }

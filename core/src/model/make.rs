@@ -1,9 +1,11 @@
 //! A recorded call, made on a pool.
 
 use crate::answer::Refusal;
-use crate::calls::Step;
+use crate::calls::{Prefix, Step};
+use crate::identity::Identity;
+use crate::ids::BlockId;
 use crate::pool::Pool;
-use crate::recorder::{Answer, Call};
+use crate::recorder::{Answer, Call, Named, Numbers};
 use std::vec;
 use std::vec::Vec;
 
@@ -16,14 +18,18 @@ pub struct Made {
     pub answers: Vec<u32>,
     /// The slots of a batch whose rows changed; what the call did not write is `u32::MAX`.
     pub changed: Vec<u32>,
+    /// The block that is found under each name of a publication; what the call did not write is block 2^32 − 1.
+    pub found: Vec<BlockId>,
 }
 
 /// Makes `call` on `pool`.
 pub fn make(pool: &Pool<'_>, call: &Call<'_>) -> Made {
-    let (mut answers, mut changed) = (Vec::new(), Vec::new());
+    let (mut answers, mut changed, mut found) = (Vec::new(), Vec::new(), Vec::new());
     let answer = match *call {
         Call::Open => done(pool.open()),
-        Call::Admit { sequence, ref admission } => done(pool.admit(sequence, admission)),
+        Call::Admit { sequence, ref admission, ref prefix } => {
+            done(pool.admit_prefix(sequence, admission, &Words::of(prefix).prefix()))
+        }
         Call::Advance { sequence, tokens } => done(pool.advance(sequence, tokens)),
         Call::AdvanceGrowing { sequence, tokens, watermark } => done(pool.advance_growing(sequence, tokens, watermark)),
         Call::AdvanceMany { ref steps, answers: answers_len, changed: changed_len } => {
@@ -51,11 +57,68 @@ pub fn make(pool: &Pool<'_>, call: &Call<'_>) -> Made {
         Call::Abandon { stream } => done(pool.abandon(stream)),
         Call::Reclaim { blocks } => Ok(pool.reclaim(blocks).into()),
         Call::LaunchRow { sequence, epoch } => done(pool.launch_row(sequence, epoch)),
+        Call::Publish { sequence, first, ref prefix, epoch, keep } => {
+            let words = Words::of(prefix);
+            found = vec![BlockId(u32::MAX); words.identities.len()];
+            done(pool.publish(sequence, first, &words.prefix(), epoch, keep, &mut found))
+        }
+        Call::Withdraw { sequence, first, count } => done(pool.withdraw(sequence, first, count)),
+        Call::Pin { sequence, group, streams, ref prefix, watermark } => {
+            done(pool.pin(sequence, group, streams, &Words::of(prefix).prefix(), watermark))
+        }
+        Call::Unpin { sequence } => done(pool.unpin(sequence)),
+        Call::Evict { blocks } => done(pool.evict(blocks)),
+        Call::Reset { group: Some(group) } => done(pool.reset(group)),
+        Call::Reset { group: None } => {
+            pool.reset_all();
+            Ok(Answer::Done)
+        }
+        Call::Hold { sequence, first, count, access } => done(pool.hold(sequence, first, count, access)),
+        Call::HoldBlocks { ref ids, access } => done(pool.hold_blocks(&block_ids(ids), access)),
+        Call::CompleteTransfer { transfer } => done(pool.complete_transfer(transfer)),
+        Call::Revoke { transfer } => done(pool.revoke(transfer)),
+        Call::Quarantine { transfer } => done(pool.quarantine(transfer)),
+        // Not calls of the pool yet.
+        Call::Release { .. }
+        | Call::ReleaseTokens { .. }
+        | Call::Fork { .. }
+        | Call::CopySubmitted { .. }
+        | Call::Speculate { .. }
+        | Call::Accept { .. } => Err(Refusal::Stale),
     };
-    Made { answer, answers, changed }
+    Made { answer, answers, changed, found }
 }
 
 /// A result as an answer.
 pub(super) fn done<T: Into<Answer>>(result: Result<T, Refusal>) -> Result<Answer, Refusal> {
     result.map(Into::into)
+}
+
+/// What a prefix refers to.
+pub(super) struct Words {
+    pub(super) identities: Vec<Identity>,
+    pub(super) tokens: Vec<u32>,
+    unfinished: bool,
+    blocks_max: u32,
+}
+
+impl Words {
+    pub(super) fn of(named: &Named<'_>) -> Words {
+        let (mut identities, mut tokens) = (Vec::new(), Vec::new());
+        named.identities.each(|identity| identities.push(identity));
+        named.tokens.each(|token| tokens.push(token));
+        Words { identities, tokens, unfinished: named.unfinished, blocks_max: named.blocks_max }
+    }
+
+    pub(super) fn prefix(&self) -> Prefix<'_> {
+        let Words { identities, tokens, unfinished, blocks_max } = self;
+        Prefix { identities, tokens, unfinished: *unfinished, blocks_max: *blocks_max }
+    }
+}
+
+/// All of them.
+pub(super) fn block_ids(numbers: &Numbers<'_>) -> Vec<BlockId> {
+    let mut ids = Vec::new();
+    numbers.each(|id| ids.push(BlockId(id)));
+    ids
 }

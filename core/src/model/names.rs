@@ -2,13 +2,20 @@
 
 use crate::answer::Refusal;
 use crate::calls::{Admission, Step};
-use crate::ids::{Account, Epoch, Sequence};
-use crate::recorder::{Answer, Call, Steps};
+use crate::ids::{Account, Epoch, Sequence, Transfer};
+use crate::recorder::{Answer, Call, Handles, Steps};
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
 /// No generation and no epoch ever has this number.
 const NOBODY: u64 = u64::MAX;
+
+/// Where the lists of a translated call are.
+#[derive(Default)]
+pub(super) struct Lists {
+    rows: Vec<Step>,
+    handles: Vec<Sequence>,
+}
 
 /// Names of then, and what they are now.
 #[derive(Default)]
@@ -18,6 +25,7 @@ pub(super) struct Names {
     slots: BTreeMap<u32, Sequence>,
     accounts: BTreeMap<(u32, u32, u64), Account>,
     epochs: BTreeMap<u64, Epoch>,
+    transfers: BTreeMap<(u32, u32, u64), Transfer>,
 }
 
 impl Names {
@@ -34,17 +42,21 @@ impl Names {
             (Call::Submit { .. }, Ok(Answer::Epoch(then)), Ok(Answer::Epoch(now))) => {
                 self.epochs.insert(then.0, *now);
             }
+            (_, Ok(Answer::Transfer(then)), Ok(Answer::Transfer(now))) => {
+                self.transfers.insert((then.slot, then.pool, then.generation), *now);
+            }
             _ => {}
         }
     }
 
-    /// The call with the names of now. The rows of a batch go to `rows`.
-    pub(super) fn translate<'a>(&self, call: &Call<'_>, rows: &'a mut Vec<Step>) -> Call<'a> {
+    /// The call with the names of now. The rows of a batch and the children of a fork go to `lists`.
+    pub(super) fn translate<'a>(&self, call: &Call<'a>, lists: &'a mut Lists) -> Call<'a> {
         let named = |sequence| self.sequence(sequence);
+        let Lists { rows, handles } = lists;
         match *call {
-            Call::Admit { sequence, admission } => {
+            Call::Admit { sequence, admission, prefix } => {
                 let account = self.account(admission.account);
-                Call::Admit { sequence: named(sequence), admission: Admission { account, ..admission } }
+                Call::Admit { sequence: named(sequence), admission: Admission { account, ..admission }, prefix }
             }
             Call::Advance { sequence, tokens } => Call::Advance { sequence: named(sequence), tokens },
             Call::AdvanceGrowing { sequence, tokens, watermark } => {
@@ -71,6 +83,38 @@ impl Names {
             Call::LaunchRow { sequence, epoch } => {
                 Call::LaunchRow { sequence: named(sequence), epoch: self.epoch(epoch) }
             }
+            Call::Publish { sequence, first, prefix, epoch, keep } => {
+                Call::Publish { sequence: named(sequence), first, prefix, epoch: self.epoch(epoch), keep }
+            }
+            Call::Withdraw { sequence, first, count } => Call::Withdraw { sequence: named(sequence), first, count },
+            Call::Pin { sequence, group, streams, prefix, watermark } => {
+                Call::Pin { sequence: named(sequence), group, streams, prefix, watermark }
+            }
+            Call::Unpin { sequence } => Call::Unpin { sequence: named(sequence) },
+            Call::Release { sequence, ids } => Call::Release { sequence: named(sequence), ids },
+            Call::ReleaseTokens { sequence, from, to } => Call::ReleaseTokens { sequence: named(sequence), from, to },
+            Call::Fork { parent, children, output_tokens_max, watermark } => {
+                handles.clear();
+                children.each(|child| handles.push(named(child)));
+                Call::Fork { parent: named(parent), children: Handles::of(handles), output_tokens_max, watermark }
+            }
+            Call::CopySubmitted { sequence, epoch } => {
+                Call::CopySubmitted { sequence: named(sequence), epoch: self.epoch(epoch) }
+            }
+            Call::Speculate { sequence, tokens } => Call::Speculate { sequence: named(sequence), tokens },
+            Call::Accept { sequence, tokens, give_back } => {
+                Call::Accept { sequence: named(sequence), tokens, give_back }
+            }
+            Call::Hold { sequence, first, count, access } => {
+                Call::Hold { sequence: named(sequence), first, count, access }
+            }
+            Call::CompleteTransfer { transfer } => Call::CompleteTransfer { transfer: self.transfer(transfer) },
+            Call::Revoke { transfer } => Call::Revoke { transfer: self.transfer(transfer) },
+            Call::Quarantine { transfer } => Call::Quarantine { transfer: self.transfer(transfer) },
+            // Blocks are numbers: in a history of one thread the same ones.
+            Call::HoldBlocks { ids, access } => Call::HoldBlocks { ids, access },
+            Call::Evict { blocks } => Call::Evict { blocks },
+            Call::Reset { group } => Call::Reset { group },
             Call::Open => Call::Open,
             Call::OpenAccount { group, total, watermark } => Call::OpenAccount { group, total, watermark },
             Call::SetSafety { blocks } => Call::SetSafety { blocks },
@@ -96,6 +140,11 @@ impl Names {
     fn account(&self, name: Account) -> Account {
         let now = self.accounts.get(&(name.slot, name.pool, name.generation)).copied();
         if name.is_none() { name } else { now.unwrap_or(Account { generation: NOBODY, ..name }) }
+    }
+
+    fn transfer(&self, name: Transfer) -> Transfer {
+        let now = self.transfers.get(&(name.slot, name.pool, name.generation)).copied();
+        now.unwrap_or(Transfer { generation: NOBODY, ..name })
     }
 
     fn epoch(&self, name: Epoch) -> Epoch {

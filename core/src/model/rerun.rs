@@ -4,11 +4,11 @@ use super::Model;
 use super::compare::Comparison;
 use super::history::History;
 use super::make::{Made, make};
-use super::names::Names;
+use super::names::{Lists, Names};
 use crate::answer::{Argument, Refusal};
 use crate::arena::Line;
 use crate::pool::{Pool, entries, lines};
-use crate::recorder::{Call, Outcome, Record};
+use crate::recorder::{Outcome, Record};
 use std::string::String;
 use std::vec::Vec;
 
@@ -36,19 +36,19 @@ pub fn rerun(history: &History<'_>, model: bool, mut each: impl FnMut(&Record<'_
     let config = &history.config;
     config.check()?;
     let (mut memory, mut table) = (filled(lines(config), Line::ZERO)?, filled(entries(config), 0)?);
-    // Nothing is read from this ring: it is there for the digests, which every call writes anew. It has room for a batch.
-    let rows = |record: &Record<'_>| if let Call::AdvanceMany { steps, .. } = record.call { steps.len() } else { 0 };
-    let longest = history.records.iter().map(rows).max().unwrap_or(0);
-    let mut ring = filled(longest / 2 + 32, Line::ZERO)?;
+    // Nothing is read from this ring: it is there for the digests, which every call writes anew. It has room for the longest call.
+    let longest = history.records.iter().map(|record| record.call.list_words()).max().unwrap_or(0);
+    let mut ring = filled(longest / 4 + 32, Line::ZERO)?;
     let pool = Pool::init(&mut memory, &mut table, config)?.recording(&mut ring)?;
     let mut comparison = model.then(|| Comparison::new(pool, Model::new(config)));
-    let (mut names, mut rows) = (Names::default(), Vec::new());
+    let mut names = Names::default();
     for record in &history.records {
         if history.rings > 1 && record.outcome.answer == Err(Refusal::Busy) {
             each(record, &Again { outcome: record.outcome, fault: None, passed_over: true });
             continue;
         }
-        let call = names.translate(&record.call, &mut rows);
+        let mut lists = Lists::default();
+        let call = names.translate(&record.call, &mut lists);
         let (Made { answer, .. }, fault) = match &mut comparison {
             None => (make(&pool, &call), None),
             Some(both) => both.make_and_compare(&call),

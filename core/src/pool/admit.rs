@@ -3,7 +3,8 @@
 
 use super::charge::within;
 use super::hits::{Asker, Plan, Purse};
-use super::prefix::Taken;
+use super::leave::Why;
+use super::prefix::{Taken, clear};
 use super::{Counter, Pool};
 use crate::accounts::Credit;
 use crate::answer::{Argument, Refusal, Scope};
@@ -15,7 +16,6 @@ use crate::plan::paged::window_blocks;
 use crate::recorder::{Call, Named};
 use crate::sequence::{Driver, Event};
 use crate::sync::{AcqRel, Acquire, Relaxed, point};
-use crate::table::Row;
 
 /// An admission whose arguments are good.
 struct Request {
@@ -27,6 +27,8 @@ struct Request {
     entries: u32,
     prompt_tokens: u32,
     window: u32,
+    /// Most blocks in the window.
+    bound: u32,
     group: Group,
     streams: StreamSet,
     watermark: u32,
@@ -89,6 +91,38 @@ impl Pool<'_> {
         Ok(admitted)
     }
 
+    /// Whether `admit_prefix` would be granted at this moment. What is over is reclaimed; nothing else happens.
+    pub(super) fn would_admit(
+        &self,
+        sequence: Sequence,
+        admission: &Admission,
+        prefix: &Prefix<'_>,
+    ) -> Result<(), Refusal> {
+        let request = self.understand(admission)?;
+        self.check_prefix(prefix)?;
+        let driver = self.sequences.drive(sequence, Event::Admit)?;
+        self.free_turn(&driver)?;
+        let asker = self.asker(request.group, prefix, request.prompt_tokens / self.block_tokens, request.window);
+        if !request.account.is_none() {
+            return Ok(());
+        }
+        self.check_ceiling(request.group, u64::from(request.peak))?;
+        within(u64::from(request.entries), self.table.width)?;
+        let need = price(&request, &self.look(&asker, None));
+        self.could_charge(request.group, need, request.watermark)
+    }
+
+    /// Undo an admission on whose account nothing was launched.
+    pub(super) fn withdraw_admission(&self, sequence: Sequence) -> Result<(), Refusal> {
+        let mut driver = self.sequences.drive(sequence, Event::Preempt)?;
+        let emptied = driver.record.balance().debit_up_to(driver.generation, u32::MAX);
+        let balance = emptied.map_err(|_| Refusal::Cancelled)?;
+        self.let_go(&driver, balance, Why::Unpin);
+        driver.take_long_way(false);
+        driver.succeed();
+        Ok(())
+    }
+
     /// Promise `blocks` more to an admitted sequence with its own account. An admission like any other.
     ///
     /// Errors: `INVALID` (`Count`: 0; `Sequence`; `Account`: it draws on a shared one), `STALE`, `BUSY`, `CANCELLED`,
@@ -115,7 +149,7 @@ impl Pool<'_> {
             let group = pool.group_of(&driver);
             let debit = driver.record.balance().debit_up_to(driver.generation, blocks);
             let returned = debit.map_err(|_| Refusal::Cancelled)?;
-            pool.release(group, 0, returned);
+            pool.uncharge(group, 0, returned);
             Ok(returned)
         })
     }
@@ -173,7 +207,8 @@ impl Pool<'_> {
         let tokens = prompt_tokens.checked_add(admission.output_tokens_max).ok_or(TOKENS)?;
         let tokens = tokens.checked_add(admission.speculative_tokens).filter(|_| prompt_tokens > 0).ok_or(TOKENS)?;
         let entries = self.blocks_for(tokens);
-        let full = entries.min(self.window_bound(&window)?);
+        let bound = self.window_bound(&window)?;
+        let full = entries.min(bound);
         let promise = match admission.promise {
             Promise::Full => full,
             Promise::Blocks(blocks) if blocks >= self.blocks_for(prompt_tokens).min(full) => blocks,
@@ -183,7 +218,7 @@ impl Pool<'_> {
         let streams = self.streams.known(admission.streams)?;
         let (peak, entries) = (full.max(promise), entries.max(if window.tokens == 0 { promise } else { 0 }));
         let window = window.tokens;
-        Ok(Request { promise, peak, entries, prompt_tokens, window, group, streams, watermark, account })
+        Ok(Request { promise, peak, entries, prompt_tokens, window, bound, group, streams, watermark, account })
     }
 
     /// The most blocks that a windowed sequence holds; no bound without a window. One formula for sizing and for
@@ -232,12 +267,12 @@ impl Pool<'_> {
             let charged = self.charge(Some(request.group), Need::promised(more), request.watermark);
             if let Err(refusal) = charged {
                 self.undo_hits(driver);
-                self.release(request.group, 0, purse.promised);
+                self.uncharge(request.group, 0, purse.promised);
                 return Err(refusal);
             }
             purse.promised += more;
         }
-        self.release(request.group, 0, purse.promised.saturating_sub(wanted));
+        self.uncharge(request.group, 0, purse.promised.saturating_sub(wanted));
         point("admit: hits taken");
         self.credit_own(driver, request.group, wanted).inspect_err(|_| self.undo_hits(driver))?;
         Ok(Admitted { promised: wanted, ..taken.admitted })
@@ -288,6 +323,7 @@ impl Pool<'_> {
         driver.record.set_place(Some(request.group), turn);
         driver.record.set_streams(request.streams);
         driver.record.set_reach(request.window, 0);
+        driver.record.set_window_bound(request.bound);
         driver.record.set_stamp(asker.stamp);
     }
 
@@ -296,7 +332,7 @@ impl Pool<'_> {
         if driver.record.balance().credit(driver.generation, blocks) {
             return Ok(());
         }
-        self.release(group, 0, blocks);
+        self.uncharge(group, 0, blocks);
         Err(Refusal::Cancelled)
     }
 
@@ -316,11 +352,6 @@ fn price(request: &Request, plan: &Plan) -> Need {
         request.promise.saturating_sub(plan.idle + on_blocks + plan.revived)
     };
     Need { committed: plan.idle, promised: private + on_blocks }
-}
-
-/// The first entries of a row are null blocks again.
-fn clear(row: Row<'_>, entries: u32) {
-    row.all().iter().take(entries as usize).for_each(|entry| entry.store(0, Relaxed));
 }
 
 /// What a debit that was refused means to the driver of a sequence with its own account.

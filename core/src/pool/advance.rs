@@ -2,7 +2,6 @@
 //! sequence's own line.
 
 use super::Pool;
-use super::admit::own_denied;
 use crate::accounts::Credit;
 use crate::answer::{Argument, Refusal};
 use crate::balance::{self, Denied};
@@ -65,20 +64,23 @@ impl Pool<'_> {
         if tokens == 0 {
             return Err(Refusal::invalid(Argument::Tokens));
         }
-        let driver = self.sequences.drive(sequence, Event::Use)?;
-        self.advance_driven(&driver, tokens, growth)
+        let mut driver = self.sequences.drive(sequence, Event::Use)?;
+        self.advance_driven(&mut driver, tokens, growth)
     }
 
     /// The same, for who drives the sequence already.
     #[inline(always)]
     pub(super) fn advance_driven(
         &self,
-        driver: &Driver<'_>,
+        driver: &mut Driver<'_>,
         tokens: u32,
         growth: Option<u32>,
     ) -> Result<Advanced, Refusal> {
         if growth.is_some() && !driver.record.shared().is_none() {
             return Err(Refusal::invalid(Argument::Account));
+        }
+        if driver.goes_long_way() {
+            return self.advance_long_way(driver, tokens, growth);
         }
         let mut extent = driver.record.extent();
         extent.tokens = extent.tokens.checked_add(tokens).ok_or(Refusal::invalid(Argument::Tokens))?;
@@ -88,6 +90,44 @@ impl Pool<'_> {
         }
         let need = self.blocks_for(extent.tokens).saturating_sub(extent.held);
         self.grow(driver, extent, need, growth)
+    }
+
+    /// The same for a sequence to which adding a token may be more than that: blocks go out of its window, or its tail is
+    /// shared and must be left before it is written to.
+    #[cold]
+    fn advance_long_way(
+        &self,
+        driver: &mut Driver<'_>,
+        tokens: u32,
+        growth: Option<u32>,
+    ) -> Result<Advanced, Refusal> {
+        let record = driver.record;
+        if record.unaccepted() > 0 {
+            return Err(Refusal::Busy);
+        }
+        if record.window() > 0 {
+            self.recycle(driver);
+        }
+        let before = record.extent();
+        let tokens = before.tokens.checked_add(tokens).ok_or(Refusal::invalid(Argument::Tokens))?;
+        let need = self.blocks_for(tokens).saturating_sub(before.held);
+        let extent = Extent { tokens, ..before };
+        let order = self.must_copy(driver, &before);
+        if let Some(order) = &order {
+            // What can be refused comes before what cannot: the place for the copy, then the blocks of the growth.
+            self.may_copy(driver, order)?;
+        }
+        let advanced = self.grow(driver, extent, need, growth)?;
+        let copies = match &order {
+            // (Sharers that came between may have left no room for a hold: then the tokens were not added.)
+            Some(order) => self.leave_tail(driver, order).inspect_err(|_| {
+                record.set_extent(Extent { tokens: before.tokens, ..record.extent() });
+            })?,
+            None => false,
+        };
+        let copies = u32::from(copies);
+        driver.take_long_way(record.window() > 0 || self.must_copy(driver, &before).is_some());
+        Ok(Advanced { copies, ..advanced })
     }
 
     /// Take `need` blocks, and then let the sequence have `extent.tokens` tokens. The charge comes first (I2).
@@ -142,7 +182,7 @@ impl Pool<'_> {
     /// `count` blocks out of the sequence's own account.
     #[inline]
     fn commit_promised(&self, driver: &Driver<'_>, count: u32) -> Result<(), Refusal> {
-        driver.record.balance().debit(driver.generation, count).map_err(own_denied)?;
+        self.debit_own(driver, count)?;
         point("advance: debited");
         self.ledger.materialize(count);
         Ok(())
@@ -165,7 +205,7 @@ impl Pool<'_> {
             return Ok(());
         }
         // Only the driver lowers the balance, but for a cancellation, which closes it.
-        self.commit_promised(driver, promised).inspect_err(|_| self.release(group, missing, 0))
+        self.commit_promised(driver, promised).inspect_err(|_| self.uncharge(group, missing, 0))
     }
 
     /// Take `need` out of a shared account. What it lacks may be pending: blocks of its sequences that are retiring.

@@ -80,8 +80,8 @@ impl Pool<'_> {
             return Err(Refusal::invalid(Argument::Tokens));
         }
         let record = record.ok_or(Refusal::Stale)?;
-        let driver = self.sequences.drive_marked(step.sequence, record, Event::Use)?;
-        self.advance_driven(&driver, step.tokens, None)
+        let mut driver = self.sequences.drive_marked(step.sequence, record, Event::Use)?;
+        self.advance_driven(&mut driver, step.tokens, None)
     }
 }
 
@@ -99,7 +99,8 @@ impl Sum<'_> {
         match row {
             Ok(advanced) => {
                 self.batch.advanced += 1;
-                if advanced.taken > 0 {
+                self.batch.copies += advanced.copies;
+                if advanced.taken > 0 || advanced.copies > 0 {
                     self.batch.taken += advanced.taken;
                     self.batch.changed += 1;
                     if let Some(entry) = self.changed.next() {

@@ -58,6 +58,24 @@ impl Pool<'_> {
         }
     }
 
+    /// Whether `need` could be charged at this moment; what is over is reclaimed.
+    pub(super) fn could_charge(&self, group: Group, need: Need, watermark: u32) -> Result<(), Refusal> {
+        loop {
+            let (word, count) = (self.group_word(group), need.blocks());
+            let (short_by, scope) = match (word.load().short_by(count), self.ledger.short_by(count, watermark)) {
+                (0, 0) => return Ok(()),
+                (0, short) => (short, Scope::Pool),
+                (short, _) => (short, Scope::Group),
+            };
+            if self.reclaim_up_to(short_by) > 0 {
+                continue;
+            }
+            if let Some(refusal) = self.refusal(short_by, scope, Some(group), &|_| false) {
+                return Err(refusal);
+            }
+        }
+    }
+
     /// I13: all of it or nothing, so that who waits holds nothing.
     #[inline]
     pub(super) fn try_charge(&self, group: Option<Group>, need: Need, watermark: u32) -> Result<(), (u32, Scope)> {

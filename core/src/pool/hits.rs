@@ -258,7 +258,7 @@ impl<'m> Pool<'m> {
             self.unlink(id, &word);
             if paid && !self.balance_of(credit).credit(credit.generation(), 1) {
                 // Closed since: what it was owed is everybody's.
-                self.release(purse.group, 0, 1);
+                self.uncharge(purse.group, 0, 1);
             } else if paid {
                 self.returned();
             }

@@ -71,6 +71,17 @@ pub(super) struct Gone {
     idle: u32,
 }
 
+impl Gone {
+    pub(super) fn add(&mut self, other: &Gone) {
+        self.free += other.free;
+        self.retiring += other.retiring;
+        self.after = self.after.max(other.after);
+        self.lost += other.lost;
+        self.promises += other.promises;
+        self.paid += other.paid;
+    }
+}
+
 impl<'m> Pool<'m> {
     pub(super) fn row_of(&self, driver: &Driver<'_>) -> Row<'m> {
         self.table.row(self.table.row_number(driver.slot, driver.record.turn()))
@@ -262,7 +273,7 @@ impl<'m> Pool<'m> {
             promises -= u32::from(balance.credit(leaver.own.generation(), 1));
         }
         if promises > 0 {
-            self.release(leaver.group, 0, promises);
+            self.uncharge(leaver.group, 0, promises);
         }
         gone.promises += promises;
     }

@@ -26,6 +26,7 @@ mod charge;
 mod corrupt_tests;
 mod epochs;
 mod evict;
+mod fork;
 #[cfg(all(test, not(loom)))]
 mod freeze_tests;
 pub(crate) mod header;
@@ -37,24 +38,29 @@ mod limits;
 mod loom_tests;
 mod memory;
 mod observe;
+mod offload;
 mod prefix;
 mod publish;
 mod reclaim;
 mod recorded;
 #[cfg(feature = "recorder")]
 mod recording;
+mod release;
 mod reset;
 mod rows;
 mod sequences;
 mod shared;
 mod take;
+mod together;
 mod transfers;
+mod window;
 
 pub use audit::Fault;
 pub use header::LAYOUT_VERSION;
 pub(crate) use layout::Layout;
 pub use memory::{Storage, entries, lines};
 pub use rows::RowView;
+pub use together::{Joint, admit_together};
 
 use crate::accounts::{Accounts, Credit};
 use crate::answer::{Argument, Refusal};

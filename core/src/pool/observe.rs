@@ -6,6 +6,7 @@ use crate::answer::Refusal;
 use crate::balance;
 use crate::block::Kind;
 use crate::calls::Counts;
+use crate::events::{Event as CacheEvent, EventCursor, EventsRead};
 use crate::ids::{Account, Group, Sequence};
 use crate::sequence::State;
 use crate::snapshot::{AccountSnapshot, GroupSnapshot, SequenceSnapshot, Snapshot};
@@ -73,6 +74,7 @@ impl Pool<'_> {
         let snapshot = SequenceSnapshot {
             tokens: extent.tokens,
             held: record.blocks_held(),
+            entries: extent.held,
             promised: if let balance::State::Open(balance) = balance { balance } else { 0 },
             group: record.group().map_or(0, |group| group.0),
             row: self.table.row_number(sequence.slot, record.turn()),
@@ -83,6 +85,20 @@ impl Pool<'_> {
         // Still the same one?
         self.sequences.find(sequence)?;
         Ok(snapshot)
+    }
+
+    /// Where a reader begins that does not care for what has happened so far. Never fails. Wait-free.
+    pub fn events_now(&self) -> EventCursor {
+        self.events.now()
+    }
+
+    /// The events from a reader's cursor on, as many as are there and `out` has room for: what is cached now that was not
+    /// (`Stored`: the first copy of an identity), what no more (`Removed`: the last copy), and `Cleared`. Numbers increase by
+    /// one; what was overwritten before it was read is counted. Any number of readers, each with its own cursor.
+    ///
+    /// Never fails; nothing comes if the pool has no ring. Threads: any. Wait-free. Cost: O(events read).
+    pub fn events(&self, cursor: &mut EventCursor, out: &mut [CacheEvent]) -> EventsRead {
+        self.events.read(cursor, out)
     }
 
     fn read_once(&self) -> Snapshot {

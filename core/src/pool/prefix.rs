@@ -83,7 +83,7 @@ impl Pool<'_> {
         driver.record.set_stamp(asker.stamp);
         let purse = Purse { committed: need.committed, promised: need.promised, account: Credit::NONE, group };
         let taken = self.take_hits(&driver, u32::MAX, &asker, &plan, purse);
-        self.release(group, 0, taken.purse.promised);
+        self.uncharge(group, 0, taken.purse.promised);
         driver.succeed();
         Ok(taken.admitted)
     }
@@ -175,6 +175,6 @@ pub(super) fn clear(row: Row<'_>, entries: u32) {
     clear_from(row, 0, entries);
 }
 
-fn clear_from(row: Row<'_>, from: u32, to: u32) {
+pub(super) fn clear_from(row: Row<'_>, from: u32, to: u32) {
     (from..to).for_each(|position| row.at(position as usize).store(0, Relaxed));
 }

@@ -181,7 +181,7 @@ impl<'m> Pool<'m> {
             return;
         }
         if credit.is_none() {
-            return self.release(group, count, 0);
+            return self.uncharge(group, count, 0);
         }
         // I8: bit, then word, then balance.
         self.ledger.credit(count);
@@ -190,7 +190,7 @@ impl<'m> Pool<'m> {
             self.returned();
         } else {
             // The account is closed: its credits only lower A.
-            self.release(group, 0, count);
+            self.uncharge(group, 0, count);
         }
     }
 

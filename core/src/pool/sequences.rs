@@ -36,7 +36,7 @@ impl Pool<'_> {
             Ok((balance, group)) => {
                 point("cancel: closed");
                 // I8: the one who closed the account gives back what was in it.
-                self.release(group.unwrap_or(Group(0)), 0, balance);
+                self.uncharge(group.unwrap_or(Group(0)), 0, balance);
                 Ok(())
             }
             Err(balance::State::Closed) => Ok(()),
@@ -109,11 +109,11 @@ impl Pool<'_> {
     pub(super) fn let_go(&self, driver: &Driver<'_>, balance: u32, why: Why) -> (Released, u32) {
         let (record, group) = (driver.record, self.group_of(driver));
         if planted(Plant::WordBeforeBits) {
-            self.release(group, record.extent().held, balance);
+            self.uncharge(group, record.extent().held, balance);
         }
         let gone = self.let_go_blocks(driver, why);
         if !planted(Plant::WordBeforeBits) {
-            self.release(group, gone.free, balance);
+            self.uncharge(group, gone.free, balance);
         }
         let credit = record.shared();
         if !credit.is_none() {
@@ -143,7 +143,7 @@ impl Pool<'_> {
     }
 
     /// `committed` blocks and `promised` promises leave the pool's word and then the group's.
-    pub(super) fn release(&self, group: Group, committed: u32, promised: u32) {
+    pub(super) fn uncharge(&self, group: Group, committed: u32, promised: u32) {
         if committed + promised > 0 {
             self.ledger.release(committed, promised);
             self.group_word(group).release(committed + promised);

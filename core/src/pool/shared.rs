@@ -60,7 +60,7 @@ impl Pool<'_> {
         point("close account: handle over");
         let account_balance = self.accounts.balance(account.slot);
         let balance = account_balance.close(account.generation, || ()).map_or(0, |(balance, ())| balance);
-        self.release(self.accounts.group(account.slot), 0, balance);
+        self.uncharge(self.accounts.group(account.slot), 0, balance);
         self.accounts.vacate(account);
         Ok(())
     }
@@ -73,7 +73,7 @@ impl Pool<'_> {
             self.charge_account(group, before, total - before, 0)?;
             if !account_balance.credit(account.generation, total - before) {
                 // Not while the lock is held: `close` asks for it.
-                self.release(group, 0, total - before);
+                self.uncharge(group, 0, total - before);
                 return Err(Refusal::Stale);
             }
         } else if total < before {
@@ -81,7 +81,7 @@ impl Pool<'_> {
                 Denied::Short(short_by) => Refusal::OverPromise { short_by },
                 Denied::Closed => Refusal::Stale,
             })?;
-            self.release(group, 0, before - total);
+            self.uncharge(group, 0, before - total);
         }
         self.accounts.set_total(slot, total);
         Ok(())

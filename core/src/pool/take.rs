@@ -25,40 +25,54 @@ impl Pool<'_> {
     pub(super) fn take_blocks(&self, driver: &Driver<'_>, extent: &mut Extent, count: u32) -> Result<(), Refusal> {
         let record = driver.record;
         let row = self.table.row(self.table.row_number(driver.slot, record.turn()));
-        let end = extent.held + count;
-        let hint = match extent.held {
+                let hint = match extent.held {
             0 => Hint::Opens,
             held => Hint::After(row.at(held as usize - 1).load(Relaxed)),
         };
-        let cursor = self.cursor(driver.slot);
-        let (mut looks, mut returns) = (0, 0);
         let windowed = record.window() > 0 && record.shared().is_none();
         let group = self.group_of(driver);
-        while extent.held < end {
-            let missing = end - extent.held;
-            let mut put = |id: u32| {
-                if windowed {
-                    // It comes back while the sequence runs: others who want it pay for their place.
-                    self.begin_sharing(id, group, Credit::NONE);
-                    self.blocks.alone(id, Word::owe);
-                }
-                row.at(extent.held as usize).store(id, Relaxed);
-                extent.held += 1;
-            };
-            if self.take_some(missing, hint, &cursor, &mut put) > 0 {
+        let mut held = extent.held;
+        let mut put = |id: u32| {
+            if windowed {
+                // It comes back while the sequence runs: others who want it pay for their place.
+                self.begin_sharing(id, group, Credit::NONE);
+                self.blocks.alone(id, Word::owe);
+            }
+            row.at(held as usize).store(id, Relaxed);
+            held += 1;
+        };
+        let taken = self.take_each(driver, count, hint, &mut put);
+        extent.held = held;
+        record.touch_row();
+        taken
+    }
+
+    /// The same, to wherever `put` puts them.
+    #[inline]
+    pub(super) fn take_each(
+        &self,
+        driver: &Driver<'_>,
+        count: u32,
+        hint: Hint,
+        put: &mut impl FnMut(u32),
+    ) -> Result<(), Refusal> {
+        let cursor = self.cursor(driver.slot);
+        let (mut looks, mut returns, mut missing) = (0, 0, count);
+        while missing > 0 {
+            let found = self.take_some(missing, hint, &cursor, put);
+            missing = missing.saturating_sub(found);
+            if found > 0 {
                 continue;
             }
             let now = self.release_number();
             looks = if now == returns { looks + 1 } else { 0 };
             returns = now;
             if looks > LOOKS_MAX {
-                self.counter(Counter::Quarantined).fetch_add(u64::from(end - extent.held), AcqRel);
-                record.touch_row();
+                self.counter(Counter::Quarantined).fetch_add(u64::from(missing), AcqRel);
                 return Err(Refusal::Corrupt { place: Place::FreeList });
             }
             core::hint::spin_loop();
         }
-        record.touch_row();
         Ok(())
     }
 
@@ -97,16 +111,22 @@ impl Pool<'_> {
 
     #[inline]
     fn take_free(&self, count: u32, hint: Hint, cursor: &Cursor<'_>, put: &mut impl FnMut(u32)) -> u32 {
-        let found = self.free.take(count, hint, cursor, &mut |run: Run| {
+        let mut good = 0;
+        self.free.take(count, hint, cursor, &mut |run: Run| {
             if let Some(ring) = self.recorder.ring() {
                 ring.note_taken(run.start, run.len);
             }
             for (id, word) in (run.start..).zip(self.blocks.run(run.start, run.len)) {
-                if Blocks::take_word(word) { put(id) } else { self.quarantine_found(id) }
+                if Blocks::take_word(word) {
+                    put(id);
+                    good += 1;
+                } else {
+                    self.quarantine_found(id);
+                }
             }
         });
         point("take: blocks claimed");
-        found
+        good
     }
 
     /// The free list held a block that is not free. It stays out of circulation, and what can be charged for it is

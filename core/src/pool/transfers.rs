@@ -8,7 +8,7 @@ use super::{Counter, Pool};
 use crate::answer::{Argument, Refusal};
 use crate::bits::{Places, bit_at, mask_of, word_of};
 use crate::block::{Flag, Kind, Word};
-use crate::ids::{BlockId, Group, Sequence, Transfer};
+use crate::ids::{BlockId, Sequence, Transfer};
 use crate::ledger::Need;
 use crate::recorder::{Call, Numbers};
 use crate::sequence::Event;
@@ -108,7 +108,7 @@ impl Pool<'_> {
                     return Ok(());
                 }
                 Err(now) => {
-                    self.release(group, need.committed, need.promised);
+                    self.uncharge(group, need.committed, need.promised);
                     word = now;
                 }
             }
@@ -189,7 +189,7 @@ impl Pool<'_> {
         });
         let Some((was, now)) = changed else { return };
         if was.promises() > now.promises() {
-            self.release(group, 0, was.promises() - now.promises());
+            self.uncharge(group, 0, was.promises() - now.promises());
         }
         if !now.is(Kind::Retiring) {
             return;
@@ -249,10 +249,5 @@ impl Pool<'_> {
             driver.record.set_order(crate::sequence::Order::default());
             self.let_go_of(order.source, false, None);
         }
-    }
-
-    /// The group of what a transfer grips, for sums.
-    pub(super) fn group_of_block(&self, id: u32) -> Group {
-        self.blocks.group(id)
     }
 }

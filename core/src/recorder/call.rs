@@ -229,7 +229,7 @@ impl<'a> Call<'a> {
 
     /// Words of its lists, at most: of the rows of a batch, of names, ids and handles.
     #[inline(always)]
-    pub(super) fn list_words(&self) -> usize {
+    pub(crate) fn list_words(&self) -> usize {
         match self {
             Call::AdvanceMany { steps, .. } => Steps::words(steps.len(), true),
             Call::Admit { prefix, .. } | Call::Publish { prefix, .. } | Call::Pin { prefix, .. } => prefix.words(),

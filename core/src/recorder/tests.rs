@@ -1,13 +1,15 @@
 //! What a ring keeps, what reading a dump refuses, and that a history made again is the same.
 
-use super::{Answer, Call, Dump, HEADER_WORDS, Outcome, RING_LINES_MIN, Record, Steps};
+use super::{Answer, Call, Dump, HEADER_WORDS, Named, Numbers, Outcome, RING_LINES_MIN, Record, Steps};
 use crate::answer::{Argument, Refusal};
 use crate::arena::Line;
-use crate::calls::{Admission, Promise, Step};
+use crate::calls::{Admission, Prefix, Promise, Step, Window};
 use crate::config::PoolConfig;
-use crate::ids::{Account, Epoch, Group, Sequence, Stream, StreamSet};
+use crate::identity::Identity;
+use crate::ids::{Account, BlockId, Epoch, Group, Sequence, Stream, StreamSet, Transfer};
 use crate::model::{Broken, Comparison, History, Random, configuration, merge, operations, rerun};
 use crate::pool::{Pool, entries, lines};
+use crate::transfers::Access;
 use std::collections::BTreeSet;
 use std::format;
 use std::string::String;
@@ -122,14 +124,34 @@ fn every_call_is_read_as_it_was_written() {
         let account = Account { slot: b, pool: c, generation: random.next() };
         let promise = if small { Promise::Full } else { Promise::Blocks(c) };
         let (group, streams) = (Group(a), StreamSet(random.next()));
-        let admission =
-            Admission { prompt_tokens: a, output_tokens_max: b, promise, group, streams, watermark: c, account };
+        let window = Window { tokens: if small { 0 } else { a }, steps_in_flight: b, chunk_tokens: c };
+        let admission = Admission {
+            prompt_tokens: a,
+            output_tokens_max: b,
+            speculative_tokens: c % 7,
+            window,
+            promise,
+            group,
+            streams,
+            watermark: c,
+            account,
+        };
+        let names: Vec<_> = (0..a % 4).map(|_| Identity { low: random.next(), high: random.next() }).collect();
+        let numbers: Vec<u32> = (0..b % 5).map(|_| random.next() as u32).collect();
+        let ids: Vec<_> = numbers.iter().copied().map(BlockId).collect();
+        let prefix = Prefix { identities: &names, tokens: &numbers, unfinished: small, blocks_max: c };
+        let named = Named::of(&prefix);
+        let access = if small { Access::Read } else { Access::Write };
+        let transfer = Transfer { slot: b, pool: c, generation: random.next() };
         let steps = [Step { sequence, tokens: if small { c % 4096 } else { c } }, Step::default()];
         let (stream, epoch) = (Stream(a), Epoch(random.next()));
         let long = usize::from(small);
         let expected: Vec<String> = [
             (Call::Open, pool.open().map(Answer::from)),
-            (Call::Admit { sequence, admission }, pool.admit(sequence, &admission).map(Answer::from)),
+            (
+                Call::Admit { sequence, admission, prefix: named },
+                pool.admit_prefix(sequence, &admission, &prefix).map(Answer::from),
+            ),
             (Call::Advance { sequence, tokens: a }, pool.advance(sequence, a).map(Answer::from)),
             (
                 Call::AdvanceGrowing { sequence, tokens: a, watermark: b },
@@ -157,6 +179,26 @@ fn every_call_is_read_as_it_was_written() {
             (Call::Abandon { stream }, pool.abandon(stream).map(Answer::from)),
             (Call::Reclaim { blocks: a }, Ok(Answer::from(pool.reclaim(a)))),
             (Call::LaunchRow { sequence, epoch }, pool.launch_row(sequence, epoch).map(Answer::from)),
+            (
+                Call::Publish { sequence, first: a, prefix: named, epoch, keep: small },
+                pool.publish(sequence, a, &prefix, epoch, small, &mut []).map(Answer::from),
+            ),
+            (Call::Withdraw { sequence, first: a, count: b }, pool.withdraw(sequence, a, b).map(Answer::from)),
+            (
+                Call::Pin { sequence, group, streams, prefix: named, watermark: c },
+                pool.pin(sequence, group, streams, &prefix, c).map(Answer::from),
+            ),
+            (Call::Unpin { sequence }, pool.unpin(sequence).map(Answer::from)),
+            (Call::Evict { blocks: a }, pool.evict(a).map(Answer::from)),
+            (Call::Reset { group: small.then_some(group) }, reset(&pool, small.then_some(group))),
+            (
+                Call::Hold { sequence, first: a, count: b, access },
+                pool.hold(sequence, a, b, access).map(Answer::from),
+            ),
+            (Call::HoldBlocks { ids: Numbers::of(&ids), access }, pool.hold_blocks(&ids, access).map(Answer::from)),
+            (Call::CompleteTransfer { transfer }, pool.complete_transfer(transfer).map(Answer::from)),
+            (Call::Revoke { transfer }, pool.revoke(transfer).map(Answer::from)),
+            (Call::Quarantine { transfer }, pool.quarantine(transfer).map(Answer::from)),
         ]
         .iter()
         .map(|(call, answer)| said(call, answer))
@@ -167,7 +209,7 @@ fn every_call_is_read_as_it_was_written() {
         let mut rest = dump.words();
         while let Some(&footer) = rest.last() {
             let length = (footer >> 32) as usize;
-            assert!(footer as u8 == 5 || (2..=12).contains(&length), "{length} words: {footer:#x}");
+            assert!(footer as u8 == 5 || (2..=32).contains(&length), "{length} words: {footer:#x}");
             rest = &rest[..rest.len() - length];
         }
         let history = merge(&[dump], false).expect("whole");
@@ -177,9 +219,41 @@ fn every_call_is_read_as_it_was_written() {
     }
 }
 
-/// A call in words, the rows of a batch whatever form they have.
+fn reset(pool: &Pool<'_>, group: Option<Group>) -> Result<Answer, Refusal> {
+    match group {
+        Some(group) => pool.reset(group).map(Answer::from),
+        None => {
+            pool.reset_all();
+            Ok(Answer::Done)
+        }
+    }
+}
+
+/// The lists of a prefix, whatever form they have.
+fn listed(prefix: &Named<'_>) -> (Vec<Identity>, Vec<u32>, bool, u32) {
+    let (mut names, mut tokens) = (Vec::new(), Vec::new());
+    prefix.identities.each(|name| names.push(name));
+    prefix.tokens.each(|token| tokens.push(token));
+    (names, tokens, prefix.unfinished, prefix.blocks_max)
+}
+
+/// A call in words, its lists whatever form they have.
 fn said(call: &Call<'_>, answer: &Result<Answer, Refusal>) -> String {
     match call {
+        Call::Admit { sequence, admission, prefix } => {
+            format!("{sequence:?} {admission:?} {:?} {answer:?}", listed(prefix))
+        }
+        Call::Publish { sequence, first, prefix, epoch, keep } => {
+            format!("{sequence:?} {first} {:?} {epoch:?} {keep} {answer:?}", listed(prefix))
+        }
+        Call::Pin { sequence, group, streams, prefix, watermark } => {
+            format!("{sequence:?} {group:?} {streams:?} {:?} {watermark} {answer:?}", listed(prefix))
+        }
+        Call::HoldBlocks { ids, access } => {
+            let mut list = Vec::new();
+            ids.each(|id| list.push(id));
+            format!("{list:?} {access:?} {answer:?}")
+        }
         Call::AdvanceMany { steps, answers, changed } => {
             format!("{:?} {} {answers} {changed} {answer:?}", steps.iter().collect::<Vec<_>>(), steps.len())
         }

@@ -90,7 +90,10 @@ pub(crate) struct Record {
     recycled_at: Guarded,
     /// The reset number under which it was admitted.
     stamp: Guarded,
-    unused: [Guarded; 2],
+    /// The newest epoch under which what it shared at its fork may still be written.
+    waits_for: Guarded,
+    /// Most blocks that its window holds.
+    bound: Guarded,
 }
 
 // SAFETY: all fields are atomic integers, so the record is `Sync` and has no invalid bit pattern; it is aligned to a
@@ -112,7 +115,8 @@ unsafe impl Cell for Record {
             order: Guarded::new(0),
             recycled_at: Guarded::new(0),
             stamp: Guarded::new(0),
-            unused: [Guarded::new(0), Guarded::new(0)],
+            waits_for: Guarded::new(0),
+            bound: Guarded::new(0),
         }
     }
 }
@@ -204,12 +208,32 @@ impl Record {
         self.stamp.store(stamp, Relaxed);
     }
 
+    /// The newest epoch under which what it shared at its fork may still be written.
+    pub(crate) fn waits_for(&self) -> Epoch {
+        Epoch(self.waits_for.load(Relaxed))
+    }
+
+    pub(crate) fn set_waits_for(&self, epoch: Epoch) {
+        self.waits_for.store(epoch.0, Relaxed);
+    }
+
+    /// Most blocks that its window holds.
+    pub(crate) fn window_bound(&self) -> u32 {
+        self.bound.load(Relaxed) as u32
+    }
+
+    pub(crate) fn set_window_bound(&self, blocks: u32) {
+        self.bound.store(u64::from(blocks), Relaxed);
+    }
+
     /// Nothing of what only some sequences have.
     pub(crate) fn clear_rest(&self) {
         self.set_reach(0, 0);
         self.set_holes(Holes::default());
         self.set_order(Order::default());
         self.set_recycled_at(Epoch::NONE);
+        self.set_waits_for(Epoch::NONE);
+        self.set_window_bound(0);
     }
 
     /// The shared account that it draws on, or `NONE`.
