@@ -3,7 +3,7 @@
 use super::case::{CaseArgs, check_possible};
 use super::output::{self, write_json, write_out};
 use super::values::{PolicyName, PromisedOutput, count_u32, count_usize};
-use super::{Stop, formats, input, progress};
+use super::{Stop, formats, input, progress, terminal};
 use crate::replay::{self, Ranked, Replayed, Settings, Statics};
 use crate::prefix::TooMany;
 use crate::report::{Case, Document, Heading, hits_by_capacity, label, prefixes, render};
@@ -39,6 +39,9 @@ pub struct Args {
     time: Option<NonZeroU32>,
 }
 
+/// Where nobody says how wide a line may be: four policies beside one another.
+const USUAL_WIDTH: usize = 110;
+
 /// What stands below the flags.
 const HELP: &str = concat!(
     "\
@@ -46,6 +49,7 @@ Examples:
   kvledger replay                                    the sample, four policies side by side
   kvledger replay trace.jsonl --pool 24576 --safety 384 --json figures.json
   kvledger replay trace.csv --policy incremental --time-scale 1/4 --audit
+  kvledger replay trace.jsonl --policy full --sharing off,live,retain --group one,tenant
 
 ",
     formats!(),
@@ -100,7 +104,7 @@ fn print(args: &Args, trace: &Trace, statics: &Statics, labels: &[String], repla
             time_scale: args.case.time_scale.to_string(),
             times: args.time.is_some(),
         };
-        write_out(&render(&heading, &columns))?;
+        write_out(&render(&heading, &columns, terminal::width_or(USUAL_WIDTH)))?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ mod number;
 mod picture;
 mod prefixes;
 mod prose;
+mod sharing;
 mod table;
 
 pub use census::census;
