@@ -88,6 +88,7 @@ impl Model {
         SequenceSnapshot {
             tokens: seq.tokens,
             held: seq.ids.len() as u32,
+            entries: seq.ids.len() as u32,
             promised: seq.balance,
             group: seq.group.unwrap_or_default().0,
             row: slot as u32 * self.config.rows + turn,

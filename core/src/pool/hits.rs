@@ -226,6 +226,7 @@ impl<'m> Pool<'m> {
                     return None;
                 }
                 if self.blocks.exchange(id, word, next).is_ok() {
+                    self.order.hit(id);
                     return Some(gripped);
                 }
                 purse.promised += u32::from(word.has(Flag::Owed));
@@ -237,6 +238,7 @@ impl<'m> Pool<'m> {
                     return None;
                 }
                 if planted(Plant::HitInTwoSteps) || self.blocks.exchange(id, word, next).is_ok() {
+                    self.order.hit(id);
                     self.blocks.set_credit(id, purse.account);
                     self.counter(Counter::Idle).fetch_sub(1, AcqRel);
                     return Some(gripped);
@@ -254,6 +256,7 @@ impl<'m> Pool<'m> {
                 purse.promised += u32::from(paid);
                 continue;
             }
+            self.order.hit(id);
             self.blocks.set_credit(id, purse.account);
             self.unlink(id, &word);
             if paid && !self.balance_of(credit).credit(credit.generation(), 1) {

@@ -153,6 +153,7 @@ impl<'m> Pool<'m> {
             self.counter(Counter::Copies).fetch_add(1, AcqRel);
         }
         let spare = known.is_some();
+        self.order.published(id, identity);
         let ticket = if spare { 0 } else { self.events.ticket() };
         let publish = |word: Word| word.publish(edition.keep, spare);
         let done = if self.blocks.word(id).holders() == 1 && self.blocks.word(id).holds() == 0 {
