@@ -101,8 +101,8 @@ pub(crate) enum Plant {
     LastByStore,
     /// A reclaimer takes a retiring block by a plain store.
     ClaimByStore,
-    /// A block is named before its name is written.
-    NameAfterWord,
+    /// A hit checks the name of a block, and joins its holders whatever has become of it.
+    JoinAnyWord,
     /// Eviction on purpose charges nothing while the block is nobody's.
     EvictUncharged,
     /// An idle block is evicted by a plain store.

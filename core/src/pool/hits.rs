@@ -225,7 +225,12 @@ impl<'m> Pool<'m> {
                 if word.has(Flag::Owed) && !self.pay_promised(purse) {
                     return None;
                 }
-                if self.blocks.exchange(id, word, next).is_ok() {
+                let joined = if planted(Plant::JoinAnyWord) {
+                    self.blocks.change(id, Word::join).is_some()
+                } else {
+                    self.blocks.exchange(id, word, next).is_ok()
+                };
+                if joined {
                     self.order.hit(id);
                     return Some(gripped);
                 }
@@ -237,7 +242,12 @@ impl<'m> Pool<'m> {
                 if !self.pay_committed(purse) {
                     return None;
                 }
-                if self.blocks.exchange(id, word, next).is_ok() {
+                let joined = if planted(Plant::JoinAnyWord) {
+                    self.blocks.change(id, Word::join).is_some()
+                } else {
+                    self.blocks.exchange(id, word, next).is_ok()
+                };
+                if joined {
                     self.order.hit(id);
                     self.blocks.set_credit(id, purse.account);
                     self.counter(Counter::Idle).fetch_sub(1, AcqRel);

@@ -17,7 +17,7 @@ use crate::ids::{BlockId, Epoch, Group, Sequence};
 use crate::names::Name;
 use crate::recorder::{Call, Named};
 use crate::sequence::{Driver, Event};
-use crate::sync::{AcqRel, Acquire, Plant, Relaxed, full_fence, planted, point};
+use crate::sync::{AcqRel, Acquire, Relaxed, full_fence, point};
 
 /// What is published, checked.
 struct Edition<'a> {
@@ -144,10 +144,7 @@ impl<'m> Pool<'m> {
         }
         let known = self.make_way(edition, identity, id);
         self.begin_sharing(id, edition.group, driver.record.shared());
-        let name = Name { identity, written: edition.written, stamp: edition.stamp };
-        if !planted(Plant::NameAfterWord) {
-            self.names.set(id, &name);
-        }
+        self.names.set(id, &Name { identity, written: edition.written, stamp: edition.stamp });
         self.names.set_tokens(id, self.tokens_of(edition.prefix.tokens, place));
         if known.is_some() {
             self.counter(Counter::Copies).fetch_add(1, AcqRel);
@@ -163,11 +160,6 @@ impl<'m> Pool<'m> {
             self.blocks.change(id, publish).is_some()
         };
         point("publish: named");
-        if planted(Plant::NameAfterWord) {
-            // (A load of loom's, so that another thread may come between.)
-            self.idle();
-            self.names.set(id, &name);
-        }
         self.said(ticket, done.then_some(EventKind::Stored), id, edition.group, identity);
         if !done {
             return id;

@@ -68,6 +68,7 @@ struct Document {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
     args.case.check(&[args.policy])?;
+    args.case.check_single()?;
     can_be_written("--out", &args.out, &args.case.paths)?;
     if let Some(json) = &args.json {
         can_be_written("--json", json, &args.case.paths)?;
