@@ -101,9 +101,8 @@ fn a_rank_is_written_before_it_is_used() {
     let (_, mut one, sequence) = rank(0);
     let asked = proposal(1, 8, 8);
     // SAFETY: there are no names.
-    let no_output = refused(|why| unsafe {
-        kvl_rank_vote(Some(&mut one), sequence, Some(&asked), null(), 0, None, Some(why))
-    });
+    let no_output =
+        refused(|why| unsafe { kvl_rank_vote(Some(&mut one), sequence, Some(&asked), null(), 0, None, Some(why)) });
     assert_eq!(invalid(no_output), pointer);
     let outstanding: KvlVote = ok(|out| kvl_rank_outstanding(Some(&one), Some(out), None));
     assert_eq!(outstanding, KvlVote::default(), "nothing was voted");
@@ -138,8 +137,7 @@ fn one_no_is_everybody_s() {
     let bad = KvlProposal { admission: KvlAdmission { promise: 9, ..bad.admission }, ..bad };
     let out = &mut MaybeUninit::uninit();
     // SAFETY: there are no names.
-    let why = refused(|why| unsafe {
-        kvl_rank_vote(Some(&mut one), sequence, Some(&bad), null(), 0, Some(out), Some(why))
-    });
+    let why =
+        refused(|why| unsafe { kvl_rank_vote(Some(&mut one), sequence, Some(&bad), null(), 0, Some(out), Some(why)) });
     assert_eq!(invalid(why), Argument::Count as u32);
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{INVALID, invalid, ok, refused};
+use common::{invalid, ok, refused};
 use kvledger_core::identity::Identity;
 use kvledger_core::{
     Admitted, Advanced, Argument, BlockId, Counts, EventCursor, EventsRead, Line, PoolConfig, Published, Released,
@@ -68,9 +68,14 @@ fn published(pool: &KvlPool, sequence: Sequence, names: &[Identity], found: &mut
     stored
 }
 
-/// A call that takes an output is refused without it, before anything happens.
-macro_rules! refuses_null_output {
-    ($($call:expr),* $(,)?) => { $(assert_eq!(invalid(refused($call)), POINTER, "{}", stringify!($call));)* };
+/// Each of these calls has a NULL where there must be none: `INVALID(Pointer)`.
+macro_rules! refuse_null {
+    ($($call:ident($($argument:expr),*)),* $(,)?) => { $({
+        // SAFETY: every array is as long as said, or NULL.
+        #[allow(unused_unsafe, reason = "calls without arrays are safe")]
+        let why = refused(|why| unsafe { $call($($argument,)* Some(why)) });
+        assert_eq!(invalid(why), POINTER, "{}", stringify!($call($($argument),*)));
+    })* };
 }
 
 #[test]
@@ -84,32 +89,29 @@ fn a_null_output_is_refused_before_anything_happens() {
     let (prefix, admission) = (Some(&prefix), Some(&admission));
     let transfer = Transfer::default();
     let mut cursor = EventCursor::START;
-    // SAFETY: every array is as long as said, or empty.
-    unsafe {
-        refuses_null_output!(
-            |why| kvl_admit_prefix(all, fresh, admission, prefix, None, Some(why)),
-            |why| kvl_lookup(all, 0, prefix, 0, None, Some(why)),
-            |why| kvl_publish(all, sequence, 0, prefix, 1, 1, null_mut(), 0, None, Some(why)),
-            |why| kvl_withdraw(all, sequence, 0, 1, None, Some(why)),
-            |why| kvl_pin(all, fresh, 0, u64::MAX, prefix, 0, None, Some(why)),
-            |why| kvl_unpin(all, fresh, None, Some(why)),
-            |why| kvl_evict(all, 1, None, Some(why)),
-            |why| kvl_fork(all, sequence, &child, 1, 8, 0, None, Some(why)),
-            |why| kvl_copy_order(all, sequence, None, Some(why)),
-            |why| kvl_speculate(all, sequence, 1, None, Some(why)),
-            |why| kvl_accept(all, sequence, 0, 1, None, Some(why)),
-            |why| kvl_release_blocks(all, sequence, null(), 0, None, Some(why)),
-            |why| kvl_release_tokens(all, sequence, 0, 8, None, Some(why)),
-            |why| kvl_hold(all, sequence, 0, 1, 0, None, Some(why)),
-            |why| kvl_hold_blocks(all, null(), 0, 0, None, Some(why)),
-            |why| kvl_complete_transfer(all, transfer, None, Some(why)),
-            |why| kvl_revoke(all, transfer, None, Some(why)),
-            |why| kvl_offload(all, sequence, Some(&host), fresh, admission, null_mut(), 0, None, Some(why)),
-            |why| kvl_events(all, Some(&mut cursor), null_mut(), 0, None, Some(why)),
-            |why| kvl_events_now(all, None, Some(why)),
-            |why| kvl_prefix_of(null(), 0, None, Some(why)),
-        );
-    }
+    refuse_null!(
+        kvl_admit_prefix(all, fresh, admission, prefix, None),
+        kvl_lookup(all, 0, prefix, 0, None),
+        kvl_publish(all, sequence, 0, prefix, 1, 1, null_mut(), 0, None),
+        kvl_withdraw(all, sequence, 0, 1, None),
+        kvl_pin(all, fresh, 0, u64::MAX, prefix, 0, None),
+        kvl_unpin(all, fresh, None),
+        kvl_evict(all, 1, None),
+        kvl_fork(all, sequence, &child, 1, 8, 0, None),
+        kvl_copy_order(all, sequence, None),
+        kvl_speculate(all, sequence, 1, None),
+        kvl_accept(all, sequence, 0, 1, None),
+        kvl_release_blocks(all, sequence, null(), 0, None),
+        kvl_release_tokens(all, sequence, 0, 8, None),
+        kvl_hold(all, sequence, 0, 1, 0, None),
+        kvl_hold_blocks(all, null(), 0, 0, None),
+        kvl_complete_transfer(all, transfer, None),
+        kvl_revoke(all, transfer, None),
+        kvl_offload(all, sequence, Some(&host), fresh, admission, null_mut(), 0, None),
+        kvl_events(all, Some(&mut cursor), null_mut(), 0, None),
+        kvl_events_now(all, None),
+        kvl_prefix_of(null(), 0, None),
+    );
     assert_eq!(counts(&pool), before);
     assert_eq!(counts(&host).committed, 0);
 }
@@ -122,30 +124,23 @@ fn a_null_input_is_refused() {
     let (prefix, admission) = (prefix(&[]), full(17, 8));
     let none = &mut MaybeUninit::uninit();
     let got = &mut MaybeUninit::uninit();
-    // SAFETY: there are no arrays.
-    unsafe {
-        refuses_null_output!(
-            |why| kvl_admit_prefix(None, fresh, Some(&admission), Some(&prefix), Some(got), Some(why)),
-            |why| kvl_admit_prefix(Some(&pool), fresh, None, Some(&prefix), Some(got), Some(why)),
-            |why| kvl_admit_prefix(Some(&pool), fresh, Some(&admission), None, Some(got), Some(why)),
-            |why| kvl_pin(Some(&pool), fresh, 0, u64::MAX, None, 0, Some(got), Some(why)),
-            |why| kvl_reset(None, 0, Some(why)),
-            |why| kvl_reset_all(None, Some(why)),
-            |why| kvl_copy_submitted(None, sequence, 1, Some(why)),
-            |why| kvl_quarantine(None, Transfer::default(), Some(why)),
-            |why| kvl_fork(Some(&pool), sequence, null(), 1, 8, 0, Some(&mut MaybeUninit::uninit()), Some(why)),
-            |why| kvl_release_blocks(Some(&pool), sequence, null(), 1, Some(&mut MaybeUninit::uninit()), Some(why)),
-            |why| kvl_hold_blocks(Some(&pool), null(), 1, 0, Some(&mut MaybeUninit::uninit()), Some(why)),
-            |why| kvl_events(Some(&pool), None, null_mut(), 0, Some(&mut MaybeUninit::uninit()), Some(why)),
-        );
-        let nowhere = |host, admission, pairs| {
-            kvl_offload(Some(&pool), sequence, host, fresh, admission, null_mut(), pairs, Some(none), None)
-        };
-        let mut nowhere = nowhere;
-        assert_eq!(nowhere(None, Some(&admission), 0), INVALID);
-        assert_eq!(nowhere(Some(&host), None, 0), INVALID);
-        assert_eq!(nowhere(Some(&host), Some(&admission), 3), INVALID);
-    }
+    refuse_null!(
+        kvl_admit_prefix(None, fresh, Some(&admission), Some(&prefix), Some(got)),
+        kvl_admit_prefix(Some(&pool), fresh, None, Some(&prefix), Some(got)),
+        kvl_admit_prefix(Some(&pool), fresh, Some(&admission), None, Some(got)),
+        kvl_pin(Some(&pool), fresh, 0, u64::MAX, None, 0, Some(got)),
+        kvl_reset(None, 0),
+        kvl_reset_all(None),
+        kvl_copy_submitted(None, sequence, 1),
+        kvl_quarantine(None, Transfer::default()),
+        kvl_fork(Some(&pool), sequence, null(), 1, 8, 0, Some(&mut MaybeUninit::uninit())),
+        kvl_release_blocks(Some(&pool), sequence, null(), 1, Some(&mut MaybeUninit::uninit())),
+        kvl_hold_blocks(Some(&pool), null(), 1, 0, Some(&mut MaybeUninit::uninit())),
+        kvl_events(Some(&pool), None, null_mut(), 0, Some(&mut MaybeUninit::uninit())),
+        kvl_offload(Some(&pool), sequence, None, fresh, Some(&admission), null_mut(), 0, Some(none)),
+        kvl_offload(Some(&pool), sequence, Some(&host), fresh, None, null_mut(), 0, Some(none)),
+        kvl_offload(Some(&pool), sequence, Some(&host), fresh, Some(&admission), null_mut(), 3, Some(none)),
+    );
     assert_eq!(counts(&pool), before);
 }
 

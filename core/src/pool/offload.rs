@@ -47,8 +47,16 @@ impl Pool<'_> {
         };
         host.admit(copy, &admission)?;
         let gripped = host.materialize(copy, held.held).and_then(|_| {
-            self.each_block(sequence, |place, id| if let Some(pair) = pairs.get_mut(place) { pair.0 = id })?;
-            host.each_block(copy, |place, id| if let Some(pair) = pairs.get_mut(place) { pair.1 = id })?;
+            self.each_block(sequence, |place, id| {
+                if let Some(pair) = pairs.get_mut(place) {
+                    pair.0 = id
+                }
+            })?;
+            host.each_block(copy, |place, id| {
+                if let Some(pair) = pairs.get_mut(place) {
+                    pair.1 = id
+                }
+            })?;
             self.hold(sequence, first, held.entries.saturating_sub(first), Access::Read)
         });
         let transfer = match gripped {
