@@ -6,7 +6,11 @@ use kvledger_core::identity::Identity;
 use kvledger_core::ranks::{Proposal, Rank, decide};
 use kvledger_core::{Admission, Pool, PoolConfig, Prefix, Sequence};
 
-const NAMES: [Identity; 4] = [1, 2, 3, 4].map(|low| Identity { low, high: 9 });
+const fn name(low: u64) -> Identity {
+    Identity { low, high: 9 }
+}
+
+const NAMES: [Identity; 4] = [name(1), name(2), name(3), name(4)];
 
 /// A pool in which the first `blocks` blocks of the prefix are cached, and idle.
 fn rank_pool(number: u32, blocks: u32) -> Pool<'static> {
