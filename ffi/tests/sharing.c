@@ -175,6 +175,11 @@ static void a_window_and_a_proposal_give_back(const kvl_pool *pool) {
   REQUIRE(released.free == 1);
   OK(kvl_release_tokens(pool, released_from, BLOCK, 2 * BLOCK, &released, NULL));
   REQUIRE(released.free == 1);
+  REQUIRE(kvl_trim(pool, released_from, 1, &released, &refusal) == KVL_INVALID);
+  REQUIRE(refusal.argument == KVL_ARGUMENT_TOKENS);
+  OK(kvl_trim(pool, released_from, 2 * BLOCK, &released, NULL));
+  OK(kvl_sequence_snapshot(pool, released_from, &state, NULL));
+  REQUIRE(released.free == 1 && state.held == 0 && state.entries == 2 && state.tokens == 2 * BLOCK);
   ended(pool, windowed);
   ended(pool, guessing);
   ended(pool, released_from);

@@ -103,6 +103,7 @@ fn a_null_output_is_refused_before_anything_happens() {
         kvl_accept(all, sequence, 0, 1, None),
         kvl_release_blocks(all, sequence, null(), 0, None),
         kvl_release_tokens(all, sequence, 0, 8, None),
+        kvl_trim(all, sequence, 8, None),
         kvl_hold(all, sequence, 0, 1, 0, None),
         kvl_hold_blocks(all, null(), 0, 0, None),
         kvl_complete_transfer(all, transfer, None),

@@ -35,6 +35,7 @@ typedef struct kvl_pool_snapshot {
   uint32_t cancelled;   /* of these, cancelled */
   uint64_t tokens;
   uint64_t padding_tokens; /* slots of held blocks without a token */
+  uint64_t entries;        /* blocks in the rows of all sequences, a shared one in each: `held` if nothing was shared */
   uint64_t newest_epoch;
   uint64_t frontier;
   uint64_t failed_epochs;

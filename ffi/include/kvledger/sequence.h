@@ -173,6 +173,13 @@ kvl_status kvl_release_blocks(const kvl_pool *pool, kvl_sequence sequence, const
  * one that ends behind the last full block; KVL_BUSY as above. Cost: O(blocks). */
 kvl_status kvl_release_tokens(const kvl_pool *pool, kvl_sequence sequence, uint32_t from, uint32_t to,
                               kvl_released *released, kvl_refusal *refusal);
+/* Forgets what comes after the first `tokens` tokens, whole blocks of them: because another pool or rank has fewer
+ * cached, or to go on from an earlier point. Blocks behind them lose this sequence as their holder; what is to follow
+ * has to be promised (kvl_extend). Besides: KVL_INVALID, KVL_ARGUMENT_TOKENS for more than it has, or fewer that are no
+ * multiple of block_tokens; KVL_BUSY for unaccepted tokens or a copy that was not submitted, and as above. Cost:
+ * O(blocks that leave). */
+kvl_status kvl_trim(const kvl_pool *pool, kvl_sequence sequence, uint32_t tokens, kvl_released *released,
+                    kvl_refusal *refusal);
 
 #ifdef __cplusplus
 }
