@@ -31,12 +31,12 @@ fn pick<T: Copy + Default>(list: &Mutex<Vec<T>>, random: &mut Random) -> T {
     if list.is_empty() { T::default() } else { list[random.below(list.len() as u32) as usize] }
 }
 
-fn remember<T>(list: &Mutex<Vec<T>>, item: T) {
+/// At its place: the handle before it is late, and mostly gone.
+fn remember<T: Copy + Default>(list: &Mutex<Vec<T>>, place: u32, item: T) {
     let mut list = list.lock().expect("no thread panics");
-    if list.len() == 20 {
-        list.remove(0);
-    }
-    list.push(item);
+    let len = list.len().max(place as usize + 1);
+    list.resize(len, T::default());
+    list[place as usize] = item;
 }
 
 /// One of a few chains, so that everybody hits what others have published.
@@ -61,7 +61,7 @@ fn one_operation(pool: &Pool<'_>, shared: &Shared, random: &mut Random, cursor: 
     let access = if few < 4 { Access::Read } else { Access::Write };
     match random.below(30) {
         0..=2 => {
-            let _ = pool.open().map(|sequence| remember(&shared.sequences, sequence));
+            let _ = pool.open().map(|sequence| remember(&shared.sequences, sequence.slot, sequence));
         }
         3..=7 => {
             let streams = StreamSet(u64::from(1 + random.below(3)));
@@ -90,8 +90,9 @@ fn one_operation(pool: &Pool<'_>, shared: &Shared, random: &mut Random, cursor: 
             let _ = pool.evict(few);
         }
         18 => {
-            let children: Vec<_> = (0..1 + few % 3).map(|_| pick(&shared.sequences, random)).collect();
+            let children: Vec<_> = (0..1 + few % 3).filter_map(|_| pool.open().ok()).collect();
             let _ = pool.fork(sequence, &children, few, 0);
+            children.iter().for_each(|child| remember(&shared.sequences, child.slot, *child));
         }
         19 => {
             let epoch = pick(&shared.epochs, random).1;
@@ -104,9 +105,9 @@ fn one_operation(pool: &Pool<'_>, shared: &Shared, random: &mut Random, cursor: 
             let _ = pool.accept(sequence, few, few % 2 == 0);
         }
         22 => {
-            let _ = pool.hold(sequence, few / 2, 1 + few, access).map(|transfer| remember(&shared.transfers, transfer));
+            let _ = pool.hold(sequence, few / 2, 1 + few, access).map(|transfer| remember(&shared.transfers, transfer.slot, transfer));
             let ids: Vec<_> = (0..3).map(|_| BlockId(1 + random.below(BLOCKS))).collect();
-            let _ = pool.hold_blocks(&ids, access).map(|transfer| remember(&shared.transfers, transfer));
+            let _ = pool.hold_blocks(&ids, access).map(|transfer| remember(&shared.transfers, transfer.slot, transfer));
         }
         23 => {
             let transfer = pick(&shared.transfers, random);
@@ -126,15 +127,18 @@ fn one_operation(pool: &Pool<'_>, shared: &Shared, random: &mut Random, cursor: 
             }
             let _ = pool.events(cursor, &mut [Event::NONE; 4]);
         }
-        26 | 27 => {
+        26 => {
             let _ = if few == 0 { pool.cancel(sequence) } else { pool.end(sequence).map(drop) };
         }
-        28 => {
-            let _ = pool.submit(stream).map(|epoch| remember(&shared.epochs, (stream, epoch)));
+        27 | 28 => {
+            let _ = pool.submit(stream).map(|epoch| remember(&shared.epochs, stream.0, (stream, epoch)));
         }
         _ => {
             let (stream, epoch) = pick(&shared.epochs, random);
             let _ = pool.complete(stream, epoch, few == 0);
+            if random.below(50) == 0 {
+                let _ = pool.abandon(stream);
+            }
         }
     }
     let counts = pool.counts();
