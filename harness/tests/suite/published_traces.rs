@@ -4,6 +4,8 @@
 //! `KVLEDGER_TRACES` names a folder with `traces/` and `replay-expected/`. Without it the test says that it is skipped; in
 //! CI (`CI=true`) it fails.
 
+use kvledger_harness::bench::Subject;
+use kvledger_harness::bench::workload::{Shape, measure};
 use kvledger_harness::prefix::GroupRule;
 use kvledger_harness::replay::{
     Exceed, Policy, PoolSize, Prepared, Ranked, Settings, Sharing, replay_all, statics,
@@ -132,6 +134,20 @@ fn weka_agent_sessions() {
     check("weka_a", 40);
 }
 
+/// Workload W on the trace for which it was written: its blocks and hits as other managers have them.
+#[test]
+fn workload_w_of_a_real_trace() {
+    let Some(folder) = folder() else { return };
+    let path = folder.join("traces/mooncake/conversation_trace.jsonl");
+    let normalise = Normalise::default();
+    let trace = load(&[path], None, normalise).expect("a trace");
+    let name = "conversation".to_string();
+    let subject = Subject { name, trace, is_sample: false, time_scale: normalise.time_scale };
+    let figures = measure(&subject, &Shape::default(), 1, &|_, _| ()).expect("every manager does what the workload says");
+    assert_eq!((figures.requests, figures.left_out), (12_031, 0));
+    assert_eq!((figures.blocks, figures.hits), (9_312_854, 820_480));
+}
+
 /// The audited replay of a part of a real trace counts the same as the one that skips steps.
 #[test]
 fn an_audited_part_of_a_real_trace() {
@@ -146,5 +162,23 @@ fn an_audited_part_of_a_real_trace() {
             |settings| Prepared::new(&trace, &settings).expect("a pool").run(&AtomicU64::new(0)).expect("a replay");
         let (skipping, audited) = (run(settings), run(Settings { audit: true, ..settings }));
         assert_eq!((skipping.counters, skipping.digests), (audited.counters, audited.digests), "{policy:?}");
+    }
+}
+
+/// The same where blocks are shared and kept.
+#[test]
+fn an_audited_part_of_a_trace_with_prefixes() {
+    let Some(folder) = folder() else { return };
+    let path = folder.join("traces/mooncake/conversation_trace.jsonl");
+    let normalise = Normalise { first: Some(60), time_scale: "1/4".parse().expect("a fraction") };
+    let trace = load(&[path], None, normalise).expect("a trace");
+    for (sharing, group) in [(Sharing::Live, GroupRule::One), (Sharing::Retain, GroupRule::Index(2))] {
+        let settings = Settings::new(Policy::Incremental, PoolSize::Blocks(12_288), 128, 131_072);
+        let settings = settings.sharing(sharing, group);
+        let run =
+            |settings| Prepared::new(&trace, &settings).expect("a pool").run(&AtomicU64::new(0)).expect("a replay");
+        let (skipping, audited) = (run(settings), run(Settings { audit: true, ..settings }));
+        assert_eq!((skipping.counters, skipping.digests), (audited.counters, audited.digests), "{sharing:?}");
+        assert!(skipping.counters.hit_first > 0);
     }
 }
