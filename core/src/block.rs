@@ -350,3 +350,7 @@ impl Word {
         Word(self.next_version() | Kind::Quarantined as u64)
     }
 }
+
+#[cfg(all(test, not(loom)))]
+#[path = "block_tests.rs"]
+mod tests;

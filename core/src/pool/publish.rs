@@ -144,6 +144,7 @@ impl<'m> Pool<'m> {
         }
         let known = self.make_way(edition, identity, id);
         self.begin_sharing(id, edition.group, driver.record.shared());
+        // O24: before the exchange that publishes it.
         self.names.set(id, &Name { identity, written: edition.written, stamp: edition.stamp });
         self.names.set_tokens(id, self.tokens_of(edition.prefix.tokens, place));
         if known.is_some() {
