@@ -123,7 +123,7 @@ pub enum Argument {
     BlockTokens = 5,
     /// `PoolConfig::sequences`: not in 1 ..= 2^20.
     Sequences = 6,
-    /// `PoolConfig::table_width`: 0 or above N.
+    /// `PoolConfig::table_width`: 0 or above 2^31 - 2.
     TableWidth = 7,
     /// `PoolConfig::accounts`: above 2^20.
     Accounts = 8,

@@ -141,6 +141,9 @@ impl<'m> Blocks<'m> {
 
     /// Take a retiring block to look at it. False if it is no longer retiring: another reclaimer has it, or it was hit.
     pub(crate) fn claim(&self, id: u32) -> bool {
+        if planted(Plant::ClaimByStore) {
+            return self.alone(id, Word::claim);
+        }
         // O6 acquire.
         self.shared(id, Word::claim)
     }

@@ -57,7 +57,8 @@ pub struct PoolConfig {
     pub block_tokens: u32,
     /// Sequences that may be open at once, 1 ..= 2^20.
     pub sequences: u32,
-    /// Blocks that one sequence may hold: entries of a table row, 1 ..= N.
+    /// Entries of a table row, at least 1: blocks that one sequence may have come to, those that have left its window
+    /// included.
     pub table_width: u32,
     /// Table rows of a sequence: 1 (the table is the scheduler's copy), or 2 used in turn (a device reads rows in
     /// place).
@@ -118,7 +119,7 @@ impl PoolConfig {
             Argument::BlockTokens
         } else if self.sequences == 0 || self.sequences > SLOTS_MAX {
             Argument::Sequences
-        } else if self.table_width == 0 || self.table_width > self.blocks {
+        } else if self.table_width == 0 || self.table_width > BLOCKS_MAX {
             Argument::TableWidth
         } else if self.rows != 1 && self.rows != 2 {
             Argument::Rows

@@ -75,6 +75,7 @@ pub mod plan;
 mod pool;
 #[cfg(all(test, loom))]
 mod race;
+pub mod ranks;
 pub mod recorder;
 mod retire;
 mod sequence;

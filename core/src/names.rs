@@ -10,8 +10,8 @@ use crate::arena::{Arena, Carve, Cells, Span};
 use crate::config::PoolConfig;
 use crate::identity::Identity;
 use crate::ids::Epoch;
-use crate::sync::Relaxed;
-use core::sync::atomic::{AtomicU32 as Guarded32, AtomicU64 as Guarded};
+use crate::sync::{AtomicU64, Relaxed};
+use core::sync::atomic::AtomicU32 as Guarded32;
 
 /// Cells of one name.
 const CELLS: usize = 4;
@@ -19,7 +19,7 @@ const CELLS: usize = 4;
 /// Where the parts are.
 #[derive(Clone, Copy)]
 pub(crate) struct Layout {
-    names: Span<Guarded>,
+    names: Span<AtomicU64>,
     tokens: Span<Guarded32>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Name {
 /// The names of all blocks; none if nothing can be published.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'m> {
-    names: Cells<'m, Guarded>,
+    names: Cells<'m, AtomicU64>,
     tokens: Cells<'m, Guarded32>,
     /// Tokens kept for a block; 0: none.
     block_tokens: u32,

@@ -93,18 +93,20 @@ pub(crate) enum Plant {
     OnlyTheLastTag,
     /// A hit ignores the reset number.
     OldNames,
-    /// A hit looks at an idle block and takes it in two steps.
-    HitInTwoSteps,
     /// One of several holders leaves by a plain store.
     LeaveByStore,
-    /// A block is named before its name is written.
-    NameAfterWord,
+    /// A charge that is undone is not told.
+    UndoUntold,
+    /// The last holder of a block leaves by a plain store.
+    LastByStore,
+    /// A reclaimer takes a retiring block by a plain store.
+    ClaimByStore,
+    /// A hit checks the name of a block, and joins its holders whatever has become of it.
+    JoinAnyWord,
     /// Eviction on purpose charges nothing while the block is nobody's.
     EvictUncharged,
     /// An idle block is evicted by a plain store.
     EvictByStore,
-    /// Nothing is tidied after a reset.
-    NoSweep,
     /// An entry of the index does not publish what it leads to.
     RelaxedEntry,
     /// An entry in a second bucket is looked at and taken away in two steps.

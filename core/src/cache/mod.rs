@@ -10,6 +10,7 @@
 //! Neither of the two owns a block, so neither can lose one: a lost entry of the index is a lost hit, and a block that the
 //! order does not know is found by a walk over the words. That is what keeps both of them simple and fast.
 
+mod ghosts;
 mod hash;
 mod index;
 #[cfg(all(test, loom))]
@@ -17,8 +18,11 @@ mod loom_tests;
 mod order;
 mod queue;
 mod ring;
+mod s3fifo;
+mod sieve;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod uses;
 mod waiting;
 
 #[allow(unused_imports, reason = "the calls that use them come next")]

@@ -18,6 +18,7 @@ use super::queue::{Layout as QueueLayout, Look, OpenQueue, Policy, Queue};
 use super::waiting::{Layout as WaitingLayout, Waiting};
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cells, Span};
+use crate::identity::Identity;
 use crate::sync::{Acquire, AtomicU64, Plant, Relaxed, Release, planted};
 
 /// Attempts of [`Order::lock_soon`]: about as long as an eviction of a few blocks takes.
@@ -61,6 +62,20 @@ impl<'m> Order<'m> {
             unordered: Waiting::view(arena, &layout.unordered)?,
             dead: Waiting::view(arena, &layout.dead)?,
         })
+    }
+
+    /// Block `id` has just got `name`, and whoever calls this still has it alone. For the orders in which newcomers and
+    /// hits count; nothing for LRU.
+    #[inline(always)]
+    pub(crate) fn published(&self, id: u32, name: Identity) {
+        self.queue.published(id, name);
+    }
+
+    /// Block `id` was hit, idle or not. Without the lock: a hit may be lost if two come at once. Nothing for LRU, where
+    /// coming back to the end is what counts.
+    #[inline(always)]
+    pub(crate) fn hit(&self, id: u32) {
+        self.queue.hit(id);
     }
 
     /// The lock, if nobody has it.
@@ -137,7 +152,7 @@ impl OrderGuard<'_, '_> {
     }
 
     /// The next block to go: the first in the order of which `look` says that it is taken. `None` if there is none.
-    /// Called again under the same guard it goes on where it was, and blocks that were skipped are not asked again.
+    /// Called again under the same guard it goes on where it was, and (LRU) blocks that were skipped are not asked again.
     #[inline]
     pub(crate) fn pop(&mut self, look: impl FnMut(u32) -> Look) -> Option<u32> {
         self.queue.pop(look)

@@ -1,8 +1,12 @@
 //! The orders of eviction behind one interface, chosen once by the configuration.
 
 use super::ring::{Layout as RingLayout, OpenRing, Ring};
+use super::s3fifo::{Layout as S3FifoLayout, OpenS3Fifo, S3Fifo};
+use super::sieve::{Layout as SieveLayout, OpenSieve, Sieve};
+use super::uses::HITS_MAX;
 use crate::answer::Refusal;
 use crate::arena::{Arena, Carve};
+use crate::identity::Identity;
 
 /// Which idle block goes first. The numbers are those of `PoolConfig::cache`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -10,6 +14,10 @@ use crate::arena::{Arena, Carve};
 pub(crate) enum Policy {
     /// The one that was given back longest ago.
     Lru = 1,
+    /// See `sieve.rs`.
+    Sieve = 2,
+    /// See `s3fifo.rs`.
+    S3Fifo = 3,
 }
 
 impl Policy {
@@ -17,6 +25,8 @@ impl Policy {
     pub(crate) const fn from_number(number: u32) -> Option<Policy> {
         match number {
             1 => Some(Policy::Lru),
+            2 => Some(Policy::Sieve),
+            3 => Some(Policy::S3Fifo),
             _ => None,
         }
     }
@@ -40,6 +50,10 @@ pub(crate) enum Look {
 pub(crate) enum Layout {
     /// See [`Policy::Lru`].
     Lru(RingLayout),
+    /// See [`Policy::Sieve`].
+    Sieve(SieveLayout),
+    /// See [`Policy::S3Fifo`].
+    S3Fifo(S3FifoLayout),
 }
 
 /// A queue. A copy of this is another view of the same queue.
@@ -47,19 +61,47 @@ pub(crate) enum Layout {
 pub(super) enum Queue<'m> {
     /// See [`Policy::Lru`].
     Lru(Ring<'m>),
+    /// See [`Policy::Sieve`].
+    Sieve(Sieve<'m>),
+    /// See [`Policy::S3Fifo`].
+    S3Fifo(S3Fifo<'m>),
 }
 
 impl<'m> Queue<'m> {
     pub(super) const fn layout(carve: &mut Carve, blocks: u32, policy: Policy) -> Layout {
         match policy {
             Policy::Lru => Layout::Lru(Ring::layout(carve, blocks)),
+            Policy::Sieve => Layout::Sieve(Sieve::layout(carve, blocks)),
+            Policy::S3Fifo => Layout::S3Fifo(S3Fifo::layout(carve, blocks)),
         }
     }
 
     pub(super) fn view(arena: &mut Arena<'m>, layout: &Layout) -> Result<Self, Refusal> {
         Ok(match layout {
             Layout::Lru(ring) => Queue::Lru(Ring::view(arena, ring)?),
+            Layout::Sieve(sieve) => Queue::Sieve(Sieve::view(arena, sieve)?),
+            Layout::S3Fifo(queues) => Queue::S3Fifo(S3Fifo::view(arena, queues)?),
         })
+    }
+
+    /// See `Order::published`.
+    #[inline(always)]
+    pub(super) fn published(&self, id: u32, name: Identity) {
+        match self {
+            Queue::Lru(_) => {}
+            Queue::Sieve(sieve) => sieve.uses.published(id, name),
+            Queue::S3Fifo(queues) => queues.uses.published(id, name),
+        }
+    }
+
+    /// See `Order::hit`.
+    #[inline(always)]
+    pub(super) fn hit(&self, id: u32) {
+        match self {
+            Queue::Lru(_) => {}
+            Queue::Sieve(sieve) => sieve.uses.hit(id, 1),
+            Queue::S3Fifo(queues) => queues.uses.hit(id, HITS_MAX),
+        }
     }
 
     /// For who has it alone, until [`OpenQueue::close`].
@@ -72,14 +114,21 @@ impl<'m> Queue<'m> {
                 ring.rewind();
                 OpenQueue::Lru(ring)
             }
+            Queue::Sieve(sieve) => OpenQueue::Sieve(sieve.open()),
+            Queue::S3Fifo(queues) => OpenQueue::S3Fifo(queues.open()),
         }
     }
 }
 
 /// A queue in the hands of who has it alone.
+#[expect(clippy::large_enum_variant, reason = "there is no heap, and one is made for each guard, in its place")]
 pub(super) enum OpenQueue<'m> {
     /// See [`Policy::Lru`].
     Lru(OpenRing<'m>),
+    /// See [`Policy::Sieve`].
+    Sieve(OpenSieve<'m>),
+    /// See [`Policy::S3Fifo`].
+    S3Fifo(OpenS3Fifo<'m>),
 }
 
 impl OpenQueue<'_> {
@@ -87,6 +136,8 @@ impl OpenQueue<'_> {
     pub(super) fn close(&mut self) {
         match self {
             OpenQueue::Lru(ring) => ring.close(),
+            OpenQueue::Sieve(sieve) => sieve.close(),
+            OpenQueue::S3Fifo(queues) => queues.close(),
         }
     }
 
@@ -94,6 +145,8 @@ impl OpenQueue<'_> {
     pub(super) fn append(&mut self, id: u32) {
         match self {
             OpenQueue::Lru(ring) => ring.push(id),
+            OpenQueue::Sieve(sieve) => sieve.append(id),
+            OpenQueue::S3Fifo(queues) => queues.append(id),
         }
     }
 
@@ -101,6 +154,8 @@ impl OpenQueue<'_> {
     pub(super) fn pop(&mut self, look: impl FnMut(u32) -> Look) -> Option<u32> {
         match self {
             OpenQueue::Lru(ring) => oldest(ring, look),
+            OpenQueue::Sieve(sieve) => sieve.pop(look),
+            OpenQueue::S3Fifo(queues) => queues.pop(look),
         }
     }
 }

@@ -79,9 +79,19 @@ impl<'m> Ring<'m> {
     pub(super) fn open(&self) -> OpenRing<'m> {
         let [head, tail, read, write, hand, ..] = self.ends.at(0);
         let [head, tail, read, write, hand] = [head, tail, read, write, hand].map(|end| end.load(Relaxed));
-        // As it is already, unless the memory is not what it should be; then no walk is longer than the ring.
-        let head = head.max(tail.saturating_sub(self.entries.len() as u64));
+        // As they are already, unless the memory is not what it should be; then no walk is longer than the ring.
+        let head = head.max(tail.saturating_sub(self.entries.len() as u64)).min(tail);
+        let is_compacting = head < read && read <= write && write <= tail;
+        let (read, write) = if is_compacting { (read, write) } else { (0, 0) };
         OpenRing { ring: *self, head, tail, read, write, hand }
+    }
+}
+
+#[cfg(test)]
+impl Ring<'_> {
+    /// As memory that somebody else has written in.
+    pub(super) fn scramble(&self, mut end: impl FnMut() -> u64) {
+        self.ends.at(0).iter().for_each(|cell| cell.store(end(), Relaxed));
     }
 }
 
@@ -130,6 +140,20 @@ impl OpenRing<'_> {
         self.hand = self.head;
     }
 
+    /// Whether the hand has passed the newest good entry. It moves to the next one if not.
+    pub(super) fn is_done(&mut self) -> bool {
+        loop {
+            self.hand = self.past_the_gap(self.hand.max(self.head));
+            if self.hand >= self.tail {
+                return true;
+            }
+            if self.good(self.hand).is_some() {
+                return false;
+            }
+            self.hand += 1;
+        }
+    }
+
     /// Block `id` (not 0) is the newest, wherever it was before.
     #[inline]
     pub(super) fn push(&mut self, id: u32) {
@@ -176,6 +200,16 @@ impl OpenRing<'_> {
         if position == self.head {
             self.drop_head();
         }
+    }
+
+    /// Take block `id` out, wherever it is. Whether it was in it.
+    pub(super) fn remove(&mut self, id: u32) -> bool {
+        let was_there = self.has(id);
+        if was_there {
+            let place = self.ring.places.at(id as usize).load(Relaxed);
+            self.ring.entries.at(place as usize).store(0, Relaxed);
+        }
+        was_there
     }
 
     /// Whether block `id` is in it.

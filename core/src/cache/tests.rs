@@ -3,6 +3,7 @@
 
 mod index;
 mod order;
+mod policies;
 mod ring;
 mod support;
 mod waiting;

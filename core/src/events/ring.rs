@@ -32,7 +32,7 @@ use crate::answer::Refusal;
 use crate::arena::{Arena, Carve, Cells, LINE_BYTES, Span};
 use crate::identity::Identity;
 use crate::ids::{BlockId, Group};
-use crate::sync::{AcqRel, Acquire, AtomicU64, Plant, Relaxed, Release, planted, point};
+use crate::sync::{Acquire, AtomicU64, Plant, Relaxed, Release, planted, point};
 
 const PHASE_BITS: u32 = 3;
 const PHASE_MASK: u64 = (1 << PHASE_BITS) - 1;
@@ -160,8 +160,9 @@ impl<'m> Events<'m> {
             return true;
         }
         if number_of(seen) < number && phase_of(seen) != WRITING {
-            // O35, O34: acquire keeps the words behind the claim, release shows what a void number stands for.
-            match cell.compare_exchange(seen, claimed, AcqRel, Relaxed) {
+            // O34 acquire, pairs with O34 release in `fill`: our words lie over those of the older event, in every order of
+            // stores. (loom keeps stores in the order in which they ran, so it cannot see this one missing.)
+            match cell.compare_exchange(seen, claimed, Acquire, Relaxed) {
                 Ok(_) => return true,
                 Err(now) => seen = now,
             }

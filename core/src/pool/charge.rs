@@ -5,7 +5,7 @@ use super::Pool;
 use crate::answer::{Refusal, Scope};
 use crate::ids::Group;
 use crate::ledger::Need;
-use crate::sync::point;
+use crate::sync::{Plant, planted, point};
 
 impl Pool<'_> {
     /// `NEVER_FITS`, with the N, S, width and quota of this moment.
@@ -94,7 +94,9 @@ impl Pool<'_> {
         point("admit: group charged");
         self.ledger.admit(need, watermark).map_err(|short| {
             word.release(count);
-            self.returned();
+            if !planted(Plant::UndoUntold) {
+                self.returned();
+            }
             (short, Scope::Pool)
         })
     }

@@ -100,6 +100,7 @@ impl Pool<'_> {
         match self.blocks.word(id).kind() {
             Some(Kind::Idle) => Look::Take,
             Some(Kind::Retiring | Kind::Reclaiming) => Look::Skip,
+            Some(Kind::Held) => Look::Held,
             _ => Look::Drop,
         }
     }

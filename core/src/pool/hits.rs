@@ -23,7 +23,7 @@ use crate::calls::{Found, Prefix};
 use crate::identity::Identity;
 use crate::ids::{Epoch, Group};
 use crate::ledger::Need;
-use crate::sync::{AcqRel, Plant, Relaxed, planted, point};
+use crate::sync::{AcqRel, Plant, Relaxed, full_fence, planted, point};
 use crate::table::Row;
 
 /// Who looks for a prefix.
@@ -225,7 +225,13 @@ impl<'m> Pool<'m> {
                 if word.has(Flag::Owed) && !self.pay_promised(purse) {
                     return None;
                 }
-                if self.blocks.exchange(id, word, next).is_ok() {
+                let joined = if planted(Plant::JoinAnyWord) {
+                    self.blocks.change(id, Word::join).is_some()
+                } else {
+                    self.blocks.exchange(id, word, next).is_ok()
+                };
+                if joined {
+                    self.order.hit(id);
                     return Some(gripped);
                 }
                 purse.promised += u32::from(word.has(Flag::Owed));
@@ -236,7 +242,13 @@ impl<'m> Pool<'m> {
                 if !self.pay_committed(purse) {
                     return None;
                 }
-                if planted(Plant::HitInTwoSteps) || self.blocks.exchange(id, word, next).is_ok() {
+                let joined = if planted(Plant::JoinAnyWord) {
+                    self.blocks.change(id, Word::join).is_some()
+                } else {
+                    self.blocks.exchange(id, word, next).is_ok()
+                };
+                if joined {
+                    self.order.hit(id);
                     self.blocks.set_credit(id, purse.account);
                     self.counter(Counter::Idle).fetch_sub(1, AcqRel);
                     return Some(gripped);
@@ -254,6 +266,7 @@ impl<'m> Pool<'m> {
                 purse.promised += u32::from(paid);
                 continue;
             }
+            self.order.hit(id);
             self.blocks.set_credit(id, purse.account);
             self.unlink(id, &word);
             if paid && !self.balance_of(credit).credit(credit.generation(), 1) {
@@ -270,6 +283,8 @@ impl<'m> Pool<'m> {
     /// is held.)
     fn unlink(&self, id: u32, was: &Word) {
         if was.holds() == 0 {
+            // O28: between the exchange that revived it and the look at its bit.
+            full_fence();
             self.retiring.forget(self.blocks.tag(id).epoch, id);
         } else {
             self.counter(self.gripped_as(*was)).fetch_sub(1, AcqRel);

@@ -119,8 +119,11 @@ impl Layout {
 
 /// The order of eviction that a configuration asks for.
 const fn policy(config: &PoolConfig) -> Policy {
-    let _ = Cache::from_number(config.cache);
-    Policy::Lru
+    match Cache::from_number(config.cache) {
+        Some(Cache::Sieve) => Policy::Sieve,
+        Some(Cache::S3Fifo) => Policy::S3Fifo,
+        _ => Policy::Lru,
+    }
 }
 
 /// Take every region out of the arena, in order. The header is the caller's: he has taken it already.

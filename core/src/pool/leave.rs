@@ -244,7 +244,13 @@ impl<'m> Pool<'m> {
         let credit = if recycled { leaver.own } else { tag.credit };
         self.blocks.set_credit(id, credit);
         point("leave: the last");
-        if let Err(now) = self.blocks.exchange(id, word, next) {
+        let left = if planted(Plant::LastByStore) {
+            self.blocks.alone(id, |_| Some(next));
+            Ok(())
+        } else {
+            self.blocks.exchange(id, word, next)
+        };
+        if let Err(now) = left {
             // Somebody joined: whom it pays is his to say, when he is the last.
             self.blocks.set_credit(id, tag.credit);
             return Err(now);
@@ -283,11 +289,7 @@ impl<'m> Pool<'m> {
         if word.holds() > 0 {
             self.counter(self.gripped_as(word)).fetch_add(1, AcqRel);
         } else {
-            self.retiring.push(tag.epoch, word_of(id), mask_of(id));
-            full_fence();
-            if self.streams.is_over(tag.epoch, tag.streams) {
-                self.look_again(tag.epoch);
-            }
+            self.wait_in_bucket(id, tag);
         }
         gone.retiring += 1;
         gone.after = gone.after.max(tag.epoch);

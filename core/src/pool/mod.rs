@@ -35,6 +35,8 @@ mod layout;
 mod leave;
 mod limits;
 #[cfg(all(test, loom))]
+mod loom_sharing_tests;
+#[cfg(all(test, loom))]
 mod loom_tests;
 mod memory;
 mod observe;

@@ -17,7 +17,7 @@ use crate::ids::{BlockId, Epoch, Group, Sequence};
 use crate::names::Name;
 use crate::recorder::{Call, Named};
 use crate::sequence::{Driver, Event};
-use crate::sync::{AcqRel, Acquire, Plant, Relaxed, full_fence, planted, point};
+use crate::sync::{AcqRel, Acquire, Relaxed, full_fence, point};
 
 /// What is published, checked.
 struct Edition<'a> {
@@ -146,13 +146,11 @@ impl<'m> Pool<'m> {
         self.begin_sharing(id, edition.group, driver.record.shared());
         self.names.set(id, &Name { identity, written: edition.written, stamp: edition.stamp });
         self.names.set_tokens(id, self.tokens_of(edition.prefix.tokens, place));
-        if planted(Plant::NameAfterWord) {
-            self.names.set(id, &Name { identity: Identity::NONE, written: Epoch::NONE, stamp: edition.stamp });
-        }
         if known.is_some() {
             self.counter(Counter::Copies).fetch_add(1, AcqRel);
         }
         let spare = known.is_some();
+        self.order.published(id, identity);
         let ticket = if spare { 0 } else { self.events.ticket() };
         let publish = |word: Word| word.publish(edition.keep, spare);
         let done = if self.blocks.word(id).holders() == 1 && self.blocks.word(id).holds() == 0 {

@@ -4,8 +4,8 @@ use super::{Counter, Pool};
 use crate::accounts::Credit;
 use crate::answer::{Refusal, Scope};
 use crate::balance::{self, Balance};
-use crate::bits::{Places, bit_at};
-use crate::block::Word;
+use crate::bits::{Places, bit_at, mask_of, word_of};
+use crate::block::{Kind, Word};
 use crate::blocks::Tag;
 use crate::ids::{Epoch, Group, StreamSet};
 use crate::recorder::Call;
@@ -58,6 +58,43 @@ impl<'m> Pool<'m> {
             freed += self.reclaim_bucket(bucket, blocks_max - freed);
         }
         freed
+    }
+
+    /// A shared block that is retiring waits in the bucket of its tag's epoch. It may be hit meanwhile, and its bit must not stay
+    /// behind; it may be retiring again meanwhile, and then its bit must be there.
+    ///
+    /// ```text
+    ///   retire                           hit
+    ///   word: retiring
+    ///                                    word: held; its bit is not there yet
+    ///   bit
+    ///   word is held: take the bit out   ✓
+    /// ```
+    pub(super) fn wait_in_bucket(&self, id: u32, tag: &Tag) {
+        // Its fence is the one of O20 too, as in `settle_gone`.
+        self.push_shared(id, tag.epoch);
+        if self.streams.is_over(tag.epoch, tag.streams) {
+            self.look_again(tag.epoch);
+        }
+    }
+
+    fn push_shared(&self, id: u32, epoch: Epoch) {
+        let waits = || {
+            let word = self.blocks.word(id);
+            word.is(Kind::Retiring) && word.holds() == 0
+        };
+        loop {
+            self.retiring.push(epoch, word_of(id), mask_of(id));
+            // O28, pairs with O28 in `unlink`: either who hits it takes the bit out, or we see that it was hit.
+            full_fence();
+            if waits() {
+                return;
+            }
+            self.retiring.forget(epoch, id);
+            if !waits() {
+                return;
+            }
+        }
     }
 
     /// After a push into the bucket of `epoch`, when that turned out to be over already.
@@ -120,7 +157,7 @@ impl<'m> Pool<'m> {
             let tag = self.blocks.tag(id);
             if !self.is_over(&tag, memo) {
                 self.blocks.unclaim(id);
-                self.retiring.push(tag.epoch, word, 1 << bit);
+                self.push_shared(id, tag.epoch);
                 kept = Some(tag);
                 continue;
             }

@@ -53,7 +53,7 @@ impl Pool<'_> {
 
     /// Names of another time die. No event: `cleared` has said it.
     fn sweep(&self) {
-        if self.config.cache == 0 || planted(Plant::NoSweep) {
+        if self.config.cache == 0 || planted(Plant::OldNames) {
             return;
         }
         for id in 1..=self.config.blocks {

@@ -6,7 +6,7 @@
 
 use super::{Counter, Pool};
 use crate::answer::{Argument, Refusal};
-use crate::bits::{Places, bit_at, mask_of, word_of};
+use crate::bits::{Places, bit_at};
 use crate::block::{Flag, Kind, Word};
 use crate::ids::{BlockId, Sequence, Transfer};
 use crate::ledger::Need;
@@ -125,6 +125,8 @@ impl Pool<'_> {
                 self.counter(Counter::Gripped).fetch_add(1, AcqRel);
             }
             Some(Kind::Retiring) if was.holds() == 0 => {
+                // O28, as in `unlink`.
+                full_fence();
                 self.retiring.forget(self.blocks.tag(id).epoch, id);
                 self.counter(self.gripped_as(now)).fetch_add(1, AcqRel);
             }
@@ -199,12 +201,7 @@ impl Pool<'_> {
             self.counter(self.gripped_as(now)).fetch_add(1, AcqRel);
             return;
         }
-        let tag = self.blocks.tag(id);
-        self.retiring.push(tag.epoch, word_of(id), mask_of(id));
-        full_fence();
-        if self.streams.is_over(tag.epoch, tag.streams) {
-            self.look_again(tag.epoch);
-        }
+        self.wait_in_bucket(id, &self.blocks.tag(id));
     }
 
     /// Nobody knows when the transfer will end, or whether it has. Its blocks that have no holder, and those that lose

@@ -102,6 +102,43 @@ fn entries_that_are_no_good_give_way() {
     assert_eq!(index.census(), (0, 0, 0));
 }
 
+/// The same with only two buckets, where the block's new name often has the same first bucket as the old one.
+#[test]
+fn an_entry_of_an_older_name_gives_way() {
+    for number in 8..40 {
+        let (index, name, other) = (index(1), counter(7), counter(number));
+        (1..=14).for_each(|id| assert!(index.insert(name, id, |_| Some(name))));
+        let name_of = |id| Some(if id == 3 || id == 12 { other } else { name });
+        assert!(index.insert(name, 15, name_of) && index.insert(name, 16, name_of), "{other:?}");
+        assert!(!index.insert(name, 17, name_of));
+        assert_eq!(index.find(name, |id| id == 3 || id == 12), None);
+        assert_eq!(index.census(), (7, 7, 7));
+    }
+}
+
+/// More names than the index is made for: some find no room, and nothing happens to those that are there.
+#[test]
+fn a_crowded_index_loses_nothing() {
+    let (index, mut names, mut rng, mut refused) = (index(32), Names::new(), Rng::new(11), 0);
+    for _ in 0..30_000 {
+        let id = 1 + rng.below(80);
+        match names.remove(&id) {
+            Some(name) if rng.below(3) == 0 => assert!(index.remove(name, id)),
+            Some(name) => drop(names.insert(id, name)),
+            None => {
+                let name = Identity { low: rng.next(), high: 0 };
+                if index.insert(name, id, |other| names.get(&other).copied()) {
+                    names.insert(id, name);
+                } else {
+                    refused += 1;
+                }
+            }
+        }
+        check(&index, &names);
+    }
+    assert!(refused > 1000 && names.len() > 48, "{refused} refused, {} names", names.len());
+}
+
 /// A name whose first bucket is full of names that are in their second one: they give way to it, and their counts fall.
 #[test]
 fn an_entry_that_gives_way_is_counted_where_it_came_from() {
@@ -162,5 +199,45 @@ fn counters_are_mixed() {
             sorted.dedup();
             assert_eq!(sorted.len(), 4096);
         }
+    }
+}
+
+/// Threads with names of their own in one crowded index. Whatever they lose or leave behind, the count of a bucket never
+/// hides an entry, and once all is quiet the index is as good as a fresh one.
+#[test]
+fn threads_leave_nothing_that_hides() {
+    const BLOCKS: u32 = 64;
+    for round in 0..20 {
+        let index = index(BLOCKS);
+        let name_of = |id: u32| counter(u64::from(id));
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let index = &index;
+                scope.spawn(move || {
+                    let (mut rng, mut mine) = (Rng::new(4 * round + thread), BTreeMap::new());
+                    for _ in 0..2000 {
+                        let id = 1 + thread as u32 + 4 * rng.below(BLOCKS / 4);
+                        if mine.remove(&id).is_some() {
+                            index.remove(name_of(id), id);
+                        } else {
+                            index.insert(name_of(id), id, |other| Some(name_of(other)));
+                            mine.insert(id, ());
+                        }
+                        // Never another thread's: a candidate has the fingerprint, and here a name has one block.
+                        assert!(index.find(name_of(id), |_| true).is_none_or(|found| found == id));
+                    }
+                });
+            }
+        });
+        let (_, second, counted) = index.census();
+        assert!(counted >= second, "{second} entries in second buckets, {counted} counted");
+        // Nobody has a name any more, so that all that is there gives way.
+        let mut named = Names::new();
+        for id in 1..=BLOCKS {
+            let name = counter(1000 + u64::from(id));
+            assert!(index.insert(name, id, |other| named.get(&other).copied()));
+            named.insert(id, name);
+        }
+        assert!(named.iter().all(|(&id, &name)| index.find(name, |found| found == id) == Some(id)));
     }
 }

@@ -3,11 +3,16 @@
 use super::support::{Rng, SIZES, arena};
 use crate::arena::Carve;
 use crate::cache::{Look, Order, Policy};
+use crate::identity::Identity;
 use std::vec::Vec;
 
 fn order(blocks: u32) -> Order<'static> {
+    order_by(blocks, Policy::Lru)
+}
+
+fn order_by(blocks: u32, policy: Policy) -> Order<'static> {
     let mut carve = Carve::new();
-    let layout = Order::layout(&mut carve, blocks, Policy::Lru);
+    let layout = Order::layout(&mut carve, blocks, policy);
     Order::view(&mut arena(&carve), &layout).expect("the memory is as long as stated")
 }
 
@@ -145,24 +150,34 @@ fn one_guard_goes_on_where_it_was() {
 fn the_policies_have_their_numbers() {
     assert_eq!(Policy::from_number(0), None);
     assert_eq!(Policy::from_number(1), Some(Policy::Lru));
+    assert_eq!(Policy::from_number(2), Some(Policy::Sieve));
+    assert_eq!(Policy::from_number(3), Some(Policy::S3Fifo));
     assert_eq!(Policy::from_number(4), None);
 }
 
 /// Threads that append, evict and put without the lock: at the end every block that is idle is known, and known once.
 #[test]
 fn threads_lose_no_block() {
+    for policy in [Policy::Lru, Policy::Sieve, Policy::S3Fifo] {
+        no_block_is_lost(&order_by(BLOCKS, policy));
+    }
+}
+
+const BLOCKS: u32 = 500;
+
+fn no_block_is_lost(order: &Order<'_>) {
     use std::sync::Mutex;
-    const BLOCKS: u32 = 500;
-    let order = order(BLOCKS);
     let pool = Mutex::new((1..=BLOCKS).collect::<Vec<u32>>());
     std::thread::scope(|scope| {
         for seed in 0..4 {
-            let (order, pool) = (&order, &pool);
+            let pool = &pool;
             scope.spawn(move || {
                 let mut rng = Rng::new(seed);
                 for _ in 0..20_000 {
                     if rng.below(2) == 0 {
                         let Some(id) = pool.lock().expect("no panic").pop() else { continue };
+                        order.published(id, Identity { low: u64::from(rng.below(2 * BLOCKS)), high: 0 });
+                        (0..rng.below(3)).for_each(|_| order.hit(id));
                         match order.try_lock() {
                             Some(mut guard) => guard.append(id),
                             None => order.put_unordered(id),
