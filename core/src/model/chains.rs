@@ -26,8 +26,11 @@ pub(super) fn chain_words(
     let mut words = Words { identities, tokens: std::vec::Vec::new(), unfinished, blocks_max: u32::MAX };
     if named {
         let of_name = |name: &Identity| (name.low * 1000 + name.high * 10) as u32;
-        words.tokens =
-            words.identities.iter().flat_map(|name| (0..config.block_tokens).map(move |at| of_name(name) + at)).collect();
+        words.tokens = words
+            .identities
+            .iter()
+            .flat_map(|name| (0..config.block_tokens).map(move |at| of_name(name) + at))
+            .collect();
     }
     words
 }

@@ -74,7 +74,8 @@ impl Comparison<'_> {
             Kind::Publish => {
                 let (first, words) = self.edition(sequence, numbers);
                 lists.words = words;
-                let epoch = if d < 200 { self.epochs.last().copied().unwrap_or_default() } else { pick(&self.epochs, d) };
+                let epoch =
+                    if d < 200 { self.epochs.last().copied().unwrap_or_default() } else { pick(&self.epochs, d) };
                 Call::Publish { sequence, first, prefix: Named::of(&lists.words.prefix()), epoch, keep: e & 3 > 0 }
             }
             Kind::Withdraw => Call::Withdraw { sequence, first, count },
@@ -95,7 +96,12 @@ impl Comparison<'_> {
             Kind::Fork => {
                 let children = [(b, true), (c, c & 1 == 0), (d, d & 3 == 0)];
                 let children = children.iter().filter(|(_, wanted)| *wanted);
-                lists.handles = children.map(|&(number, _)| self.sequence(number, Some(Life::Opened))).collect();
+                for &(number, _) in children {
+                    // Mostly each once.
+                    let mut others = (0..6).map(|more| self.sequence(number.saturating_add(more), Some(Life::Opened)));
+                    let another = others.find(|child| number > 225 || !lists.handles.contains(child));
+                    lists.handles.extend(another);
+                }
                 let output_tokens_max = u32::from(e & 7);
                 Call::Fork { parent: sequence, children: Handles::of(&lists.handles), output_tokens_max, watermark }
             }
@@ -195,8 +201,7 @@ impl Comparison<'_> {
         let [_, b, c, _, e] = numbers;
         let config = &self.model.config;
         let seq = self.model.find(sequence).ok().map(|slot| &self.model.sequences[slot]);
-        let (full, recycled) =
-            seq.map_or((0, 0), |seq| (seq.accepted() / config.block_tokens, seq.recycled as u32));
+        let (full, recycled) = seq.map_or((0, 0), |seq| (seq.accepted() / config.block_tokens, seq.recycled as u32));
         let first = if b < 200 { recycled } else { u32::from(b & 3) };
         let count = if c < 200 { full.saturating_sub(first) } else { u32::from(c & 3) };
         let shift = u32::from(c >= 250);
@@ -205,7 +210,8 @@ impl Comparison<'_> {
             let names = names.filter_map(|(entry, place)| Some((self.model.block(entry.id).name.as_ref()?, place)));
             names.into_iter().all(|(name, place)| name.identity == super::chains::chain_identity(*chain, place))
         };
-        let chain = (0..CHAINS).map(|chain| (chain + u32::from(b)) % CHAINS).find(goes).unwrap_or(u32::from(b) % CHAINS);
+        let chain =
+            (0..CHAINS).map(|chain| (chain + u32::from(b)) % CHAINS).find(goes).unwrap_or(u32::from(b) % CHAINS);
         let mut words = chain_words(config, chain, first + shift, count, false, e < 245);
         self.spoil(&mut words, e);
         (first, words)

@@ -5,7 +5,7 @@ use super::pool::{Entry, Life, Model, Order, Seq, invalid};
 use crate::answer::{Argument, Refusal};
 use crate::calls::{CopyOrder, Forked};
 use crate::ids::{BlockId, Epoch, Sequence};
-
+use std::vec::Vec;
 
 impl Model {
     pub(super) fn fork(
@@ -34,16 +34,19 @@ impl Model {
         let held = || row.iter().filter(|entry| entry.held).map(|entry| entry.id);
         let owed = held().filter(|&id| self.block(id).owed).count() as u32;
         let shared = held().count() as u32;
-        let is_partial = seq.tokens % self.config.block_tokens != 0;
+        // What has a name is full, though the sequence may be short of its last token; so is what others hold still.
+        let is_full = held().last().is_some_and(|id| {
+            let block = self.block(id);
+            block.name.is_some() || (!block.tail && self.holders(id) > 1)
+        });
+        let is_partial = seq.tokens % self.config.block_tokens != 0 && !is_full;
         let growth = entries - row.len() as u32;
         let peak = if seq.is_windowed() { entries.min(self.window_bound(&seq.window)?) } else { shared + growth };
         let balance = if seq.is_windowed() { peak.saturating_sub(owed) } else { growth };
         Self::within(u64::from(peak), self.room(group))?;
         Self::within(u64::from(entries), self.config.table_width)?;
-        let slots = self.may_be_children(slot, children)?;
-        let promised = (balance + owed + u32::from(is_partial))
-            .checked_mul(count)
-            .ok_or(invalid(Argument::Tokens))?;
+        let slots = self.may_be_children(parent, children)?;
+        let promised = (balance + owed + u32::from(is_partial)).checked_mul(count).ok_or(invalid(Argument::Tokens))?;
         self.fits(group, promised, watermark, &[])?;
         let waits_for = Some(seq.waits_for).filter(|&epoch| epoch > self.time.frontier()).unwrap_or_default();
         let after = self.time.tag(seq.streams).unwrap_or_default().max(waits_for);
@@ -80,14 +83,15 @@ impl Model {
     }
 
     /// Their slots, if all of them can be children.
-    fn may_be_children(&self, parent: usize, children: &[Sequence]) -> Result<std::vec::Vec<usize>, Refusal> {
-        let mut slots = std::vec::Vec::new();
+    fn may_be_children(&self, parent: Sequence, children: &[Sequence]) -> Result<Vec<usize>, Refusal> {
+        let all: Vec<_> = children.iter().chain([&parent]).collect();
+        if (1..all.len()).any(|index| all[..index].contains(&all[index])) {
+            return Err(invalid(Argument::Sequence));
+        }
+        let mut slots = Vec::new();
         for child in children {
             let slot = self.drive(*child, Life::Opened)?;
-            if slots.contains(&slot) {
-                return Err(invalid(Argument::Sequence));
-            }
-            if self.sequences[slot].group.is_some_and(|group| group != self.group_at(parent)) {
+            if self.sequences[slot].group.is_some_and(|group| group != self.group_at(parent.slot as usize)) {
                 return Err(invalid(Argument::Group));
             }
             slots.push(slot);

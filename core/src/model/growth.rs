@@ -133,7 +133,10 @@ impl Model {
             return Err(invalid(Argument::Tokens));
         }
         let accepted = seq.accepted() + tokens;
+        // With blocks of one token it may hold the block of its last prompt token, which was found, before that token.
+        let is_named = |entry: &&Entry| entry.held && self.block(entry.id).name.is_some();
         let (needed, entries) = (self.blocks_for(accepted) as usize, seq.row.len());
+        let needed = needed + seq.row.get(needed).filter(is_named).into_iter().count();
         let gives = give_back && entries > needed;
         if gives {
             self.writable_row(slot)?;

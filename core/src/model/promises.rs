@@ -14,11 +14,12 @@ struct Hits {
     /// The first that is held.
     first: usize,
     after: Epoch,
-    /// How many are idle, are held and come back to somebody, retire with a credit, retire without.
+    /// How many are idle, are held and come back to somebody, retire with a credit.
     idle: u32,
     owed: u32,
     credited: u32,
-    revived: u32,
+    /// How many come back to a windowed asker.
+    own: u32,
 }
 
 impl Hits {
@@ -34,18 +35,24 @@ impl Hits {
 
 impl Model {
     /// What is found of a prefix. `shared`: by who draws on a shared account, which cannot carry a promise behind a block.
-    fn look(&self, group: Group, words: &Words, blocks_max: u32, window: u32, shared: bool) -> Hits {
+    fn look(&self, group: Group, words: &Words, prompt_tokens: u32, window: u32, shared: bool) -> Hits {
+        let size = self.config.block_tokens;
+        let blocks_max = (prompt_tokens / size).min(self.config.table_width);
         let named = if self.config.cache == 0 { 0 } else { words.identities.len() };
         let most = named.min(blocks_max as usize).min(words.blocks_max as usize);
         let hit = |place: usize| {
             let tokens = words.tokens_of(place, self.config.block_tokens);
-            let id = self.hit(group, words.identities[place], tokens, words.unfinished)?;
-            (!shared || !self.block(id).owed || self.block(id).place != Place::Held).then_some(id)
+            let may = |id: u32| !shared || !self.block(id).owed || self.block(id).place != Place::Held;
+            self.hit(group, words.identities[place], tokens, words.unfinished, may)
         };
-        let reach = if window == 0 { usize::MAX } else { self.blocks_for(window - 1) as usize };
-        let is_hit = |&end: &usize| (end - reach.min(end)..end).all(|place| hit(place).is_some());
-        let end = (0..=most).rev().find(is_hit).unwrap_or(0);
-        let first = end - reach.min(end);
+        // What the next token looks back to begins there, and that token is the last of the prompt at the latest.
+        let first_of = |end: usize| {
+            let next = (end as u64 * u64::from(size)).min(u64::from(prompt_tokens - 1));
+            if window == 0 { 0 } else { ((next + 1).saturating_sub(u64::from(window)) / u64::from(size)) as usize }
+        };
+        let is_hit = |&end: &usize| (first_of(end)..end).all(|place| hit(place).is_some());
+        let end = (1..=most).rev().find(is_hit).unwrap_or(0);
+        let first = if end == 0 { 0 } else { first_of(end) };
         let row: Vec<u32> = (0..end).map(|place| if place < first { 0 } else { hit(place).unwrap_or(0) }).collect();
         let held = || row[first..].iter().copied();
         let count = |fits: &dyn Fn(u32) -> bool| held().filter(|&id| fits(id)).count() as u32;
@@ -53,11 +60,15 @@ impl Model {
         let has_credit = |id: u32| self.is_open(self.block(id).credit);
         Hits {
             first,
-            after: held().map(|id| self.written(id)).max().filter(|&after| after > self.time.frontier()).unwrap_or_default(),
+            after: held()
+                .map(|id| self.written(id))
+                .max()
+                .filter(|&after| after > self.time.frontier())
+                .unwrap_or_default(),
             idle: count(&|id| place(id) == Place::Idle),
             owed: count(&|id| place(id) == Place::Held && self.block(id).owed),
             credited: count(&|id| place(id) == Place::Retiring && has_credit(id)),
-            revived: count(&|id| place(id) == Place::Retiring && !has_credit(id)),
+            own: count(&|id| self.will_be_owed(id)),
             row,
         }
     }
@@ -65,8 +76,14 @@ impl Model {
     pub(super) fn lookup(&self, group: Group, words: &Words, window: u32) -> Result<Found, Refusal> {
         let group = self.group(group)?;
         self.check_words(words)?;
-        let hits = self.look(group, words, self.config.table_width, window, false);
+        let hits = self.look(group, words, u32::MAX, window, false);
         Ok(Found { blocks: hits.row.len() as u32, priced: hits.priced(), after: hits.after })
+    }
+
+    /// Whether a block comes back to a windowed sequence that hits it: not if somebody else grips it to whom it does not.
+    fn will_be_owed(&self, id: u32) -> bool {
+        let block = self.block(id);
+        if block.place == Place::Held { block.owed } else { self.holds(id) == 0 }
     }
 
     /// One more holder for each of these blocks, which the asker has paid for.
@@ -81,8 +98,9 @@ impl Model {
                 continue;
             }
             let credit = self.block(id).credit;
+            let owed = comes_back && self.will_be_owed(id);
             let block = self.block_mut(id);
-            (block.place, block.owed) = (Place::Held, comes_back);
+            (block.place, block.owed) = (Place::Held, owed);
             // Who was told that it comes back to him is paid now, by the asker; what was everybody's stays everybody's.
             if before == Place::Idle || self.is_open(credit) {
                 self.block_mut(id).credit = account;
@@ -120,14 +138,14 @@ impl Model {
         let peak = full.max(promise);
         let entries = self.blocks_for(tokens).max(if window.tokens == 0 { promise } else { 0 });
         let is_shared = !admission.account.is_none();
-        let hits = self.look(group, words, prompt_tokens / self.config.block_tokens, window.tokens, is_shared);
+        let hits = self.look(group, words, prompt_tokens, window.tokens, is_shared);
         let mut promised = 0;
         let mut payee = None;
         if !is_shared {
             self.ceiling(group, u64::from(peak))?;
             Self::within(u64::from(entries), self.config.table_width)?;
             // Of a windowed sequence each block is one of its promise, whoever else holds it.
-            let of_promise = if window.tokens == 0 { hits.held().len() as u32 } else { hits.priced() + hits.revived };
+            let of_promise = if window.tokens == 0 { hits.held().len() as u32 } else { hits.own };
             promised = promise.saturating_sub(of_promise);
             let need = promised + hits.priced();
             self.fits(group, need, admission.watermark, hits.held())?;
@@ -186,7 +204,7 @@ impl Model {
             return Err(invalid(Argument::Group));
         }
         let turn = self.free_turn(slot)?;
-        let hits = self.look(group, words, self.config.table_width, Window::FULL.tokens, false);
+        let hits = self.look(group, words, u32::MAX, Window::FULL.tokens, false);
         self.ceiling(group, hits.held().len() as u64)?;
         self.fits(group, hits.priced(), watermark, hits.held())?;
         self.settle_in(slot, Life::Pinned, group, streams, turn);

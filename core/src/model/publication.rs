@@ -32,13 +32,20 @@ impl Model {
         self.first(self.copies(group, identity))
     }
 
-    /// The block that may be hit under a name, by who gives these tokens.
-    pub(super) fn hit(&self, group: Group, identity: Identity, tokens: &[u32], unfinished: bool) -> Option<u32> {
+    /// The block that may be hit under a name, by who gives these tokens, if `may` says that he may.
+    pub(super) fn hit(
+        &self,
+        group: Group,
+        identity: Identity,
+        tokens: &[u32],
+        unfinished: bool,
+        may: impl Fn(u32) -> bool,
+    ) -> Option<u32> {
         let fits = |id: u32| {
             let same = self.block(id).name.as_ref().is_some_and(|name| name.tokens == tokens);
             self.config.token_check == 0 || tokens.is_empty() || same
         };
-        let id = self.first(self.copies(group, identity).filter(|&id| !self.is_written(id) && fits(id)))?;
+        let id = self.first(self.copies(group, identity).filter(|&id| !self.is_written(id) && fits(id) && may(id)))?;
         (unfinished || self.written(id) <= self.time.frontier()).then_some(id)
     }
 

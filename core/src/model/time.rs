@@ -18,7 +18,13 @@ pub(super) struct Time {
 
 impl Time {
     pub(super) fn new(streams: u32, epochs_max: u32) -> Time {
-        Time { outstanding: vec![Vec::new(); streams as usize], newest: 0, epochs_max: epochs_max as usize, failed_epochs: Vec::new(), failed: 0 }
+        Time {
+            outstanding: vec![Vec::new(); streams as usize],
+            newest: 0,
+            epochs_max: epochs_max as usize,
+            failed_epochs: Vec::new(),
+            failed: 0,
+        }
     }
 
     pub(super) fn known(&self, set: StreamSet) -> Result<StreamSet, Refusal> {

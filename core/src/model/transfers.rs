@@ -64,9 +64,9 @@ impl Model {
         };
         self.transfers[slot].access = Some(access);
         let gripped = ids.iter().try_for_each(|&id| self.grip(slot, id, access));
-        let blocks = core::mem::take(&mut self.transfers[slot].blocks);
         // What was charged goes back when it is undone; the pool names the slot of what is not.
         let charged = self.committed() + self.promised() != before.committed() + before.promised();
+        let blocks = core::mem::take(&mut self.transfers[slot].blocks);
         let undone = gripped.is_err() && charged;
         *self = before;
         self.returned |= undone;
@@ -85,8 +85,8 @@ impl Model {
         if self.holds(id) >= HOLDS_MAX || (writes && self.is_written(id)) {
             return Err(Refusal::Busy);
         }
-        let price = u32::from(block.place == Place::Idle)
-            + u32::from(block.owed && self.holders(id) + self.holds(id) > 0);
+        let price =
+            u32::from(block.place == Place::Idle) + u32::from(block.owed && self.holders(id) + self.holds(id) > 0);
         if price > 0 {
             self.fits(block.group, price, 0, &[])?;
         }
@@ -107,9 +107,8 @@ impl Model {
     pub(super) fn held_by(&mut self, transfer: Transfer, access: Access, ids: &[u32]) -> bool {
         let slot = transfer.slot as usize;
         let Some(grip) = self.transfers.get_mut(slot) else { return false };
-        let could_be = grip.access.is_none()
-            && transfer.generation >= grip.generation
-            && transfer.pool == self.config.number;
+        let could_be =
+            grip.access.is_none() && transfer.generation >= grip.generation && transfer.pool == self.config.number;
         *grip = Grip { generation: transfer.generation, access: Some(access), ..Grip::default() };
         ids.iter().for_each(|&id| self.grips(slot, id));
         could_be
