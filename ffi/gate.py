@@ -24,6 +24,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORE = ROOT / "core/src"
 # Types whose functions are not named after the type.
 PREFIX = {"Pool": "", "PoolConfig": "config_"}
+# Functions with another name in C, where all names stand side by side: `release` would read as what `kvl_end` does.
+RENAMED = {"kvl_release": "kvl_release_blocks"}
 # Functions that the archive has only when archive.sh is told so.
 EXEMPT = "kvl_exempt_"
 PLANTED = "kvl_planted_panic"
@@ -50,7 +52,8 @@ def operations_of(source):
         elif line == "}":
             prefix = ""
         elif found := re.match(r'\s*pub (?:const |unsafe |async |extern "C" )*fn (\w+)', line):
-            yield f"kvl_{prefix}{found[1]}"
+            name = f"kvl_{prefix}{found[1]}"
+            yield RENAMED.get(name, name)
 
 
 def operations():

@@ -167,7 +167,7 @@ pub enum Argument {
     Cache = 27,
     /// `PoolConfig::token_check`: neither 0 nor 1.
     TokenCheck = 28,
-    /// `PoolConfig::transfers`: above 1,024.
+    /// `PoolConfig::transfers`: above 1,024; or an access that is neither (C ABI only).
     Transfers = 29,
     /// `PoolConfig::events`: not a power of two, or above 2^20.
     Events = 30,
@@ -228,19 +228,22 @@ impl Argument {
         Argument::Block,
     ];
 
-    pub(crate) fn from_number(number: u32) -> Option<Argument> {
+    /// The argument of this number; `None` if there is none.
+    pub fn from_number(number: u32) -> Option<Argument> {
         Argument::ALL.into_iter().find(|argument| *argument as u32 == number)
     }
 }
 
 impl Scope {
-    pub(crate) fn from_number(number: u32) -> Option<Scope> {
+    /// The resource of this number; `None` if there is none.
+    pub fn from_number(number: u32) -> Option<Scope> {
         [Scope::Pool, Scope::Group].into_iter().find(|scope| *scope as u32 == number)
     }
 }
 
 impl Place {
-    pub(crate) fn from_number(number: u32) -> Option<Place> {
+    /// The place of this number; `None` if there is none.
+    pub fn from_number(number: u32) -> Option<Place> {
         [Place::Table, Place::FreeList].into_iter().find(|place| *place as u32 == number)
     }
 }

@@ -227,7 +227,7 @@ impl Word {
     /// One of several sharers of a writable tail leaves it and reads it once more, to copy it. `None`: it is not shared, or
     /// there is no room for another hold.
     pub(crate) const fn leave_copying(self) -> Option<Word> {
-        match self.is_tail() && self.holds() as u64 + 1 <= HOLDS_MAX {
+        match self.is_tail() && (self.holds() as u64) < HOLDS_MAX {
             true => match self.leave() {
                 Some(word) => Some(Word(word.0 + ONE_HOLD)),
                 None => None,
@@ -250,6 +250,19 @@ impl Word {
             Kind::Free if self.holds() == 0 => Some(Word(self.next_version() | Kind::Free as u64)),
             _ => None,
         }
+    }
+
+    /// The only holder of a block with a kept name leaves, nobody else grips it, and nothing was owed: what nearly every
+    /// cached block is when its request ends. As [`Word::leave_last`] to idle.
+    #[inline(always)]
+    pub(crate) const fn rest_at_once(self) -> Option<Word> {
+        const USUAL: u64 = ONE_HOLDER
+            | Kind::Held as u64
+            | Flag::Named as u64
+            | Flag::Keep as u64
+            | Flag::Shared as u64;
+        const IDLE: u64 = Kind::Idle as u64 | Flag::Named as u64 | Flag::Keep as u64 | Flag::Shared as u64;
+        if self.state() == USUAL { Some(Word(self.next_version() | IDLE)) } else { None }
     }
 
     /// An idle block loses its name, if it still has one, and gets a new holder.

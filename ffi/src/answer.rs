@@ -1,7 +1,7 @@
 //! From `Result<T, Refusal>` to a status, an output and the details of a refusal.
 
 use core::mem::MaybeUninit;
-use kvledger_core::{Argument, Refusal};
+use kvledger_core::{Argument, Epoch, Place, Refusal, Scope};
 
 /// An argument that C passes by pointer and the call reads.
 pub(crate) type In<'a, T> = Option<&'a T>;
@@ -47,6 +47,28 @@ impl From<Refusal> for KvlRefusal {
             Refusal::Corrupt { place } => KvlRefusal { place: place as u32, ..bare },
             _ => bare,
         }
+    }
+}
+
+impl KvlRefusal {
+    /// The refusal that these numbers stand for, once C has carried them from one call to another; `None` if they stand
+    /// for none.
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
+        let KvlRefusal { code, short_by, reclaimable, needed, ceiling, .. } = *self;
+        let refusal = match code {
+            1 => Refusal::WouldBlock { short_by, scope: Scope::from_number(self.scope)? },
+            2 => Refusal::RetryAfter { after: Epoch(self.after), reclaimable },
+            3 => Refusal::NeverFits { needed, ceiling },
+            4 => Refusal::OverPromise { short_by },
+            5 => Refusal::Cancelled,
+            6 => Refusal::Stale,
+            7 => Refusal::Invalid { argument: Argument::from_number(self.argument)? },
+            8 => Refusal::Full,
+            9 => Refusal::Busy,
+            10 => Refusal::Corrupt { place: Place::from_number(self.place)? },
+            _ => return None,
+        };
+        Some(refusal)
     }
 }
 

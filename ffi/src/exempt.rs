@@ -7,8 +7,12 @@
 use crate::handle::KvlPool;
 use core::mem::MaybeUninit;
 use kvledger_core::plan::{Binomial, Element, Grain, Region};
-use kvledger_core::recorder::{Dump, Record, Steps};
-use kvledger_core::{Account, Line, Pool, PoolConfig, Refusal, Scope, Storage, Stream, StreamSet, entries, lines};
+use kvledger_core::ranks::Vote;
+use kvledger_core::recorder::{Dump, Handles, Named, Names, Numbers, Record, Steps};
+use kvledger_core::{
+    Account, Argument, BlockId, Line, Place, Pool, PoolConfig, Prefix, Refusal, Scope, Sequence, Storage, Stream,
+    StreamSet, entries, lines,
+};
 
 /// A constant for static storage in Rust: C has `kvl_config_bytes`.
 #[unsafe(no_mangle)]
@@ -43,6 +47,12 @@ pub extern "C" fn kvl_exempt_storage_init(
             0
         },
     )
+}
+
+/// C sets `cache`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_config_sharing(config: &PoolConfig) -> u32 {
+    config.sharing().cache
 }
 
 /// C has the number already: it is the status.
@@ -93,6 +103,30 @@ pub extern "C" fn kvl_exempt_grain_from_number(number: u32) -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_exempt_region_from_number(number: u32) -> bool {
     Region::from_number(number).is_some()
+}
+
+/// C passes the number in a `kvl_refusal`, and who takes one checks it.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_argument_from_number(number: u32) -> bool {
+    Argument::from_number(number).is_some()
+}
+
+/// C passes the number in a `kvl_refusal`, and who takes one checks it.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_scope_from_number(number: u32) -> bool {
+    Scope::from_number(number).is_some()
+}
+
+/// C passes the number in a `kvl_refusal`, and who takes one checks it.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_place_from_number(number: u32) -> bool {
+    Place::from_number(number).is_some()
+}
+
+/// C compares `refusal.code` with `KVL_OK`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_vote_is_yes(vote: &Vote) -> bool {
+    vote.is_yes()
 }
 
 /// C passes both parameters with each `kvl_binomial_` call.
@@ -168,4 +202,82 @@ pub extern "C" fn kvl_exempt_steps_by_slot(steps: &Steps<'static>) -> bool {
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_exempt_steps_iter(steps: &Steps<'static>) -> u64 {
     steps.iter().fold(0, |all, step| all ^ step.sequence.generation ^ u64::from(step.tokens))
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_named_of(prefix: &Prefix<'static>) -> u32 {
+    Named::of(prefix).blocks_max
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_names_len(names: &Names<'static>) -> usize {
+    names.len()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_names_is_empty(names: &Names<'static>) -> bool {
+    names.is_empty()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_names_each(names: &Names<'static>) -> u64 {
+    let mut all = 0;
+    names.each(|name| all ^= name.low);
+    all
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_numbers_of(blocks: &'static [BlockId; 4]) -> usize {
+    Numbers::of(blocks).len()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_numbers_len(numbers: &Numbers<'static>) -> usize {
+    numbers.len()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_numbers_is_empty(numbers: &Numbers<'static>) -> bool {
+    numbers.is_empty()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_numbers_each(numbers: &Numbers<'static>) -> u64 {
+    let mut all = 0;
+    numbers.each(|number| all ^= u64::from(number));
+    all
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_handles_of(sequences: &'static [Sequence; 4]) -> usize {
+    Handles::of(sequences).len()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_handles_len(handles: &Handles<'static>) -> usize {
+    handles.len()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_handles_is_empty(handles: &Handles<'static>) -> bool {
+    handles.is_empty()
+}
+
+/// As `kvl_exempt_dump_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_handles_each(handles: &Handles<'static>) -> u64 {
+    let mut all = 0;
+    handles.each(|sequence| all ^= sequence.generation);
+    all
 }

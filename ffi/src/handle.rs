@@ -1,31 +1,38 @@
-//! `kvl_pool` and `kvl_free_blocks`: a process's views of what lives in memory of the caller, themselves in memory of
-//! the caller like everything else.
+//! `kvl_pool`, `kvl_free_blocks` and `kvl_rank`: a process's views of what lives in memory of the caller, themselves in
+//! memory of the caller like everything else.
 //!
 //! The memory behind a view has no addresses inside, so that it may be mapped anywhere; a view has them, so that calls
 //! need not work them out again. C holds a view in a struct of fixed size without knowing what is in it. It is written
 //! once, by the call that makes it, and only read from then on: any number of threads may use it, it may be copied, and
-//! nothing has to be done to let it go.
+//! nothing has to be done to let it go. A rank is the exception: it has a state of its own beside the view of its pool,
+//! which its calls write, so one thread drives it.
 
 use crate::answer::{In, NULL};
 use core::marker::PhantomData;
-use core::mem::{MaybeUninit, align_of, size_of};
+use core::mem::{MaybeUninit, align_of, needs_drop, size_of};
+use kvledger_core::ranks::Rank;
 use kvledger_core::{FreeBlocks, Pool, Refusal};
 
 /// Bytes of a `kvl_pool`: more than a view has today, so that the ABI outlives a change of it.
-pub const POOL_BYTES: usize = 2048;
+pub const POOL_BYTES: usize = 4096;
 /// Bytes of a `kvl_free_blocks`, for the same reason.
 pub const FREE_BLOCKS_BYTES: usize = 512;
+/// Bytes of a `kvl_rank`: a pool's, and what it remembers of a vote.
+pub const RANK_BYTES: usize = POOL_BYTES + 512;
 
 /// A view of a pool.
 pub type KvlPool = View<Pool<'static>, { POOL_BYTES / 8 - 1 }>;
 /// A view of a free list by itself.
 pub type KvlFreeBlocks = View<FreeBlocks<'static>, { FREE_BLOCKS_BYTES / 8 - 1 }>;
+/// One rank of a group.
+pub type KvlRank = View<Rank<'static>, { RANK_BYTES / 8 - 1 }>;
 
 const _: () = assert!(size_of::<KvlPool>() == POOL_BYTES);
 const _: () = assert!(size_of::<KvlFreeBlocks>() == FREE_BLOCKS_BYTES);
+const _: () = assert!(size_of::<KvlRank>() == RANK_BYTES);
 
-/// What C may hold a view of. `Copy`: a view is never dropped.
-pub trait Viewed: Copy {
+/// What C may hold a view of. Nothing that has to be dropped: C copies views and forgets them.
+pub trait Viewed {
     /// The first word of a view, which tells it from zeroed memory and from a view of something else.
     const MAGIC: u64;
 }
@@ -36,6 +43,10 @@ impl Viewed for Pool<'static> {
 
 impl Viewed for FreeBlocks<'static> {
     const MAGIC: u64 = u64::from_le_bytes(*b"kvl_free");
+}
+
+impl Viewed for Rank<'static> {
+    const MAGIC: u64 = u64::from_le_bytes(*b"kvl_rank");
 }
 
 /// A `T` in a struct of C: the magic, then `WORDS` words that are C's to copy and ours to read.
@@ -51,6 +62,7 @@ impl<T: Viewed, const WORDS: usize> View<T, WORDS> {
         const {
             assert!(size_of::<T>() <= WORDS * 8, "raise the bytes of this view, and the header's");
             assert!(align_of::<T>() <= align_of::<Self>());
+            assert!(!needs_drop::<T>());
         }
         let mut view = View { magic: T::MAGIC, words: [MaybeUninit::uninit(); WORDS], of: PhantomData };
         // SAFETY: `words` is large enough and aligned, as asserted above.
@@ -66,6 +78,18 @@ pub(crate) fn view<'a, T: Viewed, const WORDS: usize>(view: In<'a, View<T, WORDS
         Some(view) if view.magic == T::MAGIC => {
             // SAFETY: the magic is there, so `new` wrote a `T`; nobody writes to a view again.
             Ok(unsafe { &*view.words.as_ptr().cast::<T>() })
+        }
+        _ => Err(NULL),
+    }
+}
+
+/// The same, to be changed.
+#[inline(always)]
+pub(crate) fn view_mut<T: Viewed, const WORDS: usize>(view: Option<&mut View<T, WORDS>>) -> Result<&mut T, Refusal> {
+    match view {
+        Some(view) if view.magic == T::MAGIC => {
+            // SAFETY: the magic is there, so `new` wrote a `T`; C gives it to one call at a time.
+            Ok(unsafe { &mut *view.words.as_mut_ptr().cast::<T>() })
         }
         _ => Err(NULL),
     }

@@ -8,7 +8,7 @@
 //! 2. A pointer is NULL or valid, aligned for its type, and exclusive for the call if it is written through; no two
 //!    arguments overlap. NULL is checked: `INVALID(Pointer)`, before anything happens. Only `refusal` may be NULL.
 //! 3. Outputs are written on success only, `refusal` on refusal only. Output memory need not be initialized.
-//! 4. Numbers that name something (a region, an element, a promise) are plain integers and are checked: an enumeration
+//! 4. Numbers that name something (a region, an element, a promise, an access) are plain integers and are checked: an enumeration
 //!    as an argument would be undefined behaviour for a number that is none of it.
 //!
 //! Because of 2, arguments are declared as what C pointers then are, `Option<&T>` and `Option<&mut MaybeUninit<T>>`,
@@ -21,34 +21,56 @@ mod array;
 mod handle;
 
 mod accounts;
+mod admission;
+mod cache;
 mod epochs;
+mod events;
 #[cfg(kvl_exempt)]
 mod exempt;
+mod fork;
 mod free_blocks;
 mod growth;
 mod identity;
 mod limits;
 mod memory;
 mod observe;
+mod offload;
 mod plan;
+mod prefix;
+mod ranks;
 mod recording;
+mod release;
 mod rows;
 mod sequences;
+mod speculation;
+mod together;
+mod transfers;
 
 pub use accounts::*;
+pub use admission::*;
 pub use answer::KvlRefusal;
+pub use cache::*;
 pub use epochs::*;
+pub use events::*;
+pub use fork::*;
 pub use free_blocks::*;
 pub use growth::*;
-pub use handle::{FREE_BLOCKS_BYTES, KvlFreeBlocks, KvlPool, POOL_BYTES, View, Viewed};
+pub use handle::{FREE_BLOCKS_BYTES, KvlFreeBlocks, KvlPool, KvlRank, POOL_BYTES, RANK_BYTES, View, Viewed};
 pub use identity::*;
 pub use limits::*;
 pub use memory::*;
 pub use observe::*;
+pub use offload::*;
 pub use plan::*;
+pub use prefix::*;
+pub use ranks::*;
 pub use recording::*;
+pub use release::*;
 pub use rows::*;
 pub use sequences::*;
+pub use speculation::*;
+pub use together::*;
+pub use transfers::*;
 
 /// Never reached: the gate holds that no panic is left in the archive. A static library must have one all the same.
 #[cfg(kvl_panic_handler)]

@@ -99,11 +99,12 @@ fn a_zeroed_handle_is_no_pool() {
 #[test]
 fn outputs_are_written_on_success_only_and_refusals_on_refusal_only() {
     let pool = pool();
-    let mut advanced = MaybeUninit::new(Advanced { taken: 77, held: 78 });
+    let before = Advanced { taken: 77, held: 78, copies: 79 };
+    let mut advanced = MaybeUninit::new(before);
     let status = kvl_advance(Some(&pool), Sequence::default(), 1, Some(&mut advanced), None);
     assert_eq!(status, 6, "STALE");
     // SAFETY: it was initialized above.
-    assert_eq!(unsafe { advanced.assume_init() }, Advanced { taken: 77, held: 78 });
+    assert_eq!(unsafe { advanced.assume_init() }, before);
 
     let before = KvlRefusal { code: 99, after: 99, ..KvlRefusal::default() };
     let mut details = MaybeUninit::new(before);

@@ -3,13 +3,18 @@
 
 use kvledger_core::identity::{Identity, IdentityKey};
 use kvledger_core::plan::{Budget, Ratio, Usage};
+use kvledger_core::ranks::Digest;
 use kvledger_core::recorder::RingState;
 use kvledger_core::{
-    Account, AccountSnapshot, Admitted, Advanced, Batch, Counts, GroupSnapshot, PoolConfig, Refusal, Released, RowView,
-    Scope, Sequence, SequenceSnapshot, Snapshot, Step, Stream, StreamSet,
+    Account, AccountSnapshot, Admitted, Advanced, Batch, CopyOrder, Counts, EventCursor, EventsRead, Forked, Found,
+    GroupSnapshot, Offloaded, PoolConfig, Published, Refusal, Released, RowView, Scope, Sequence, SequenceSnapshot,
+    Snapshot, Step, Stream, StreamSet, Transfer, Window,
 };
-use kvledger_ffi::{FAULT_TEXT_BYTES, FREE_BLOCKS_BYTES, HINT_ANY, HINT_OPENS, POOL_BYTES};
-use kvledger_ffi::{KvlAdmission, KvlDomain, KvlFault, KvlFreeBlocks, KvlFreeCursor, KvlGeometry, KvlPool, KvlRefusal};
+use kvledger_ffi::{
+    FAULT_TEXT_BYTES, FREE_BLOCKS_BYTES, HINT_ANY, HINT_OPENS, JOINTS_MAX, KvlAdmission, KvlBlockPair, KvlDecision,
+    KvlDomain, KvlEvent, KvlFault, KvlFreeBlocks, KvlFreeCursor, KvlGeometry, KvlJoint, KvlPool, KvlPrefix,
+    KvlProposal, KvlRank, KvlRefusal, KvlVote, POOL_BYTES, RANK_BYTES,
+};
 use std::fmt::Write;
 use std::mem::{align_of, offset_of, size_of};
 use std::path::Path;
@@ -35,27 +40,30 @@ fn structures() -> String {
         code, argument, scope, place, short_by, reclaimable, needed, ceiling, after
     });
     layout!(out, PoolConfig as "kvl_pool_config" {
-        number, blocks, safety, block_tokens, sequences, table_width, rows, accounts, groups, streams, epochs
+        number, blocks, safety, block_tokens, sequences, table_width, rows, accounts, groups, streams, epochs,
+        cache, token_check, transfers, events
     });
     layout!(out, KvlPool as "kvl_pool" {});
     layout!(out, Sequence as "kvl_sequence" { slot, pool, generation });
     layout!(out, Account as "kvl_account" { slot, pool, generation });
     layout!(out, KvlAdmission as "kvl_admission" {
-        prompt_tokens, output_tokens_max, promise, promise_blocks, group, watermark, streams, account
+        prompt_tokens, output_tokens_max, speculative_tokens, window, promise, promise_blocks, group, watermark,
+        streams, account
     });
-    layout!(out, Admitted as "kvl_admitted" { promised });
-    layout!(out, Advanced as "kvl_advanced" { taken, held });
+    layout!(out, Window as "kvl_window" { tokens, steps_in_flight, chunk_tokens });
+    layout!(out, Admitted as "kvl_admitted" { promised, hits, cached_tokens, after });
+    layout!(out, Advanced as "kvl_advanced" { taken, held, copies });
     layout!(out, Step as "kvl_step" { sequence, tokens });
-    layout!(out, Batch as "kvl_batch" { advanced, refused, changed, taken, retry_after });
+    layout!(out, Batch as "kvl_batch" { advanced, refused, changed, taken, copies, retry_after });
     layout!(out, Released as "kvl_released" { promised, free, retiring, after });
     layout!(out, RowView as "kvl_row_view" { row, blocks, tokens, version });
     layout!(out, Counts as "kvl_pool_counts" { blocks, committed, promised_and_safety, headroom });
     layout!(out, Snapshot as "kvl_pool_snapshot" {
         blocks, committed, held, retiring, quarantined, idle, free, promised, safety, sequences, cancelled, tokens,
-        padding_tokens, newest_epoch, frontier, failed_epochs, release_number, exact
+        padding_tokens, entries, newest_epoch, frontier, failed_epochs, release_number, exact
     });
     layout!(out, SequenceSnapshot as "kvl_sequence_state" {
-        tokens, held, promised, group, row, row_version, admitted, cancelled
+        tokens, held, entries, promised, group, row, row_version, admitted, cancelled
     });
     layout!(out, GroupSnapshot as "kvl_group_state" { used, quota });
     layout!(out, AccountSnapshot as "kvl_account_state" { total, balance, sequences });
@@ -73,6 +81,29 @@ fn structures() -> String {
     layout!(out, Budget as "kvl_budget" {});
     layout!(out, KvlFreeBlocks as "kvl_free_blocks" {});
     layout!(out, KvlFreeCursor as "kvl_free_cursor" {});
+    out
+}
+
+/// What several requests share, and what others hear of it.
+fn shared_structures() -> String {
+    let mut out = String::new();
+    layout!(out, KvlPrefix as "kvl_prefix" { identities, count, tokens, token_count, unfinished, blocks_max });
+    layout!(out, Found as "kvl_found" { blocks, priced, after });
+    layout!(out, Published as "kvl_published" { stored, known });
+    layout!(out, Forked as "kvl_forked" { shared, promised, after });
+    layout!(out, CopyOrder as "kvl_copy" { source, destination, slots, after });
+    layout!(out, KvlJoint<'_> as "kvl_joint" { pool, sequence, admission, prefix });
+    layout!(out, Transfer as "kvl_transfer" { slot, pool, generation });
+    layout!(out, KvlBlockPair as "kvl_block_pair" { source, destination });
+    layout!(out, Offloaded as "kvl_offloaded" { transfer, blocks, released });
+    layout!(out, KvlEvent as "kvl_event" { number, kind, block, group, identity });
+    layout!(out, EventCursor as "kvl_event_cursor" { next });
+    layout!(out, EventsRead as "kvl_events_read" { count, dropped });
+    layout!(out, KvlProposal as "kvl_proposal" { number, admission, cached_tokens_max });
+    layout!(out, KvlVote as "kvl_vote" { number, rank, needed, cached_tokens, headroom, refusal, after });
+    layout!(out, KvlDecision as "kvl_decision" { number, commit, cached_tokens, headroom, refusal });
+    layout!(out, KvlRank as "kvl_rank" {});
+    layout!(out, Digest as "kvl_digest" { number, held, promised, safety });
     out
 }
 
@@ -99,21 +130,24 @@ fn screaming(variant: &str) -> String {
 fn numbers() -> String {
     let answers = include_str!("../../core/src/answer.rs");
     let elements = include_str!("../../core/src/plan/element.rs");
-    let regions = include_str!("../../core/src/plan/budget.rs");
     let enumerations = [
-        (answers, "Argument", 26),
-        (answers, "Scope", 2),
-        (answers, "Place", 2),
-        (elements, "Element", 7),
-        (elements, "Grain", 7),
-        (regions, "Region", 7),
+        (answers, "Argument", "ARGUMENT", 33),
+        (answers, "Scope", "SCOPE", 2),
+        (answers, "Place", "PLACE", 2),
+        (elements, "Element", "ELEMENT", 7),
+        (elements, "Grain", "GRAIN", 7),
+        (include_str!("../../core/src/plan/budget.rs"), "Region", "REGION", 7),
+        (include_str!("../../core/src/config.rs"), "Cache", "CACHE", 4),
+        (include_str!("../../core/src/transfers/mod.rs"), "Access", "ACCESS", 2),
+        (include_str!("../../core/src/events/mod.rs"), "EventKind", "EVENT", 3),
+        (include_str!("../../core/src/ranks/digest.rs"), "Difference", "DIFFERENCE", 4),
     ];
     let mut out = String::new();
-    for (source, name, at_least) in enumerations {
+    for (source, name, in_c, at_least) in enumerations {
         let found = variants(source, name);
         assert!(found.len() >= at_least, "{name}: {} variants found", found.len());
         for (variant, number) in found {
-            require(&mut out, &format!("KVL_{}_{variant} == {number}", name.to_uppercase()));
+            require(&mut out, &format!("KVL_{in_c}_{variant} == {number}"));
         }
     }
     out
@@ -143,6 +177,8 @@ fn statuses() -> String {
     require(&mut out, &format!("KVL_REGIONS == {}", kvledger_core::plan::REGIONS));
     require(&mut out, &format!("KVL_MEMORY_ALIGN == {}", align_of::<kvledger_core::Line>()));
     require(&mut out, &format!("KVL_FREE_BLOCKS_BYTES == {FREE_BLOCKS_BYTES}"));
+    require(&mut out, &format!("KVL_RANK_BYTES == {RANK_BYTES}"));
+    require(&mut out, &format!("KVL_JOINTS_MAX == {JOINTS_MAX}"));
     require(&mut out, &format!("KVL_HINT_ANY == {HINT_ANY}u"));
     require(&mut out, &format!("KVL_HINT_OPENS == {HINT_OPENS}u"));
     out
@@ -193,7 +229,14 @@ fn the_header_is_clean_c11_and_cpp17() {
 
 #[test]
 fn the_parts_of_the_header_are_whole() {
-    for part in ["answer", "plan", "free_blocks"] {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/kvledger");
+    let parts = std::fs::read_dir(folder).expect("the header has parts");
+    let names = parts.map(|part| part.expect("a file").path().file_stem().map(|name| name.display().to_string()));
+    let names: Vec<String> = names.map(|name| name.expect("a name")).collect();
+    assert!(names.len() > 10, "{names:?}");
+    let whole = include_str!("../include/kvledger.h");
+    for part in names {
+        assert!(whole.contains(&format!("#include \"kvledger/{part}.h\"")), "kvledger.h leaves {part}.h out");
         let text = format!("#include <kvledger/{part}.h>\nint kvl_used;\n");
         assert_eq!(complaints("cc", "c", "-std=c11", &text), "", "{part}");
         assert_eq!(complaints("c++", "c++", "-std=c++17", &text), "", "{part}");
@@ -203,6 +246,7 @@ fn the_parts_of_the_header_are_whole() {
 #[test]
 fn structures_have_the_same_layout() {
     assert_eq!(both(&structures()), ["", ""]);
+    assert_eq!(both(&shared_structures()), ["", ""]);
 }
 
 #[test]

@@ -93,6 +93,10 @@ impl Comparison<'_> {
                 let size = if e < 240 { self.model.config.block_tokens } else { 1 };
                 Call::ReleaseTokens { sequence, from: first * size, to: (first + count) * size }
             }
+            Kind::Trim => {
+                let size = if e < 240 { self.model.config.block_tokens } else { 1 };
+                Call::Trim { sequence, tokens: first * size }
+            }
             Kind::Fork => {
                 let children = [(b, true), (c, c & 1 == 0), (d, d & 3 == 0)];
                 let children = children.iter().filter(|(_, wanted)| *wanted);

@@ -35,11 +35,11 @@ impl Model {
         let owed = held().filter(|&id| self.block(id).owed).count() as u32;
         let shared = held().count() as u32;
         // What has a name is full, though the sequence may be short of its last token; so is what others hold still.
-        let is_full = held().last().is_some_and(|id| {
+        let is_full = held().next_back().is_some_and(|id| {
             let block = self.block(id);
             block.name.is_some() || (!block.tail && self.holders(id) > 1)
         });
-        let is_partial = seq.tokens % self.config.block_tokens != 0 && !is_full;
+        let is_partial = !seq.tokens.is_multiple_of(self.config.block_tokens) && !is_full;
         let growth = entries - row.len() as u32;
         let peak = if seq.is_windowed() { entries.min(self.window_bound(&seq.window)?) } else { shared + growth };
         let balance = if seq.is_windowed() { peak.saturating_sub(owed) } else { growth };

@@ -219,11 +219,33 @@ impl Model {
         let size = self.config.block_tokens;
         let (first, last) = ((from / size) as usize, (to / size) as usize);
         let (recycled, full) = self.full_entries(slot);
-        if from % size != 0 || to % size != 0 || first >= last || last > full {
+        if !from.is_multiple_of(size) || !to.is_multiple_of(size) || first >= last || last > full {
             return Err(invalid(Argument::Block));
         }
         self.writable_row(slot)?;
         Ok(self.release_places(slot, (first.max(recycled)..last).collect()))
+    }
+
+    /// The end of a sequence is forgotten.
+    pub(super) fn trim(&mut self, sequence: Sequence, tokens: u32) -> Result<Released, Refusal> {
+        let slot = self.drive(sequence, Life::Admitted)?;
+        let seq = &self.sequences[slot];
+        if seq.unaccepted > 0 || seq.order.is_some() {
+            return Err(Refusal::Busy);
+        }
+        if tokens == seq.tokens {
+            return Ok(Released::default());
+        }
+        let (keep, entries) = ((tokens / self.config.block_tokens) as usize, seq.row.len());
+        if tokens > seq.tokens || !tokens.is_multiple_of(self.config.block_tokens) || keep < seq.recycled {
+            return Err(invalid(Argument::Tokens));
+        }
+        self.writable_row(slot)?;
+        let released = self.leave(slot, Why::End, keep..entries);
+        let seq = &mut self.sequences[slot];
+        seq.row.truncate(keep);
+        seq.tokens = tokens;
+        Ok(released)
     }
 
     /// From where to where the row has full blocks of accepted tokens.

@@ -86,6 +86,7 @@ pub fn make(pool: &Pool<'_>, call: &Call<'_>) -> Made {
         Call::CopySubmitted { sequence, epoch } => done(pool.copy_submitted(sequence, epoch)),
         Call::Speculate { sequence, tokens } => done(pool.speculate(sequence, tokens)),
         Call::Accept { sequence, tokens, give_back } => done(pool.accept(sequence, tokens, give_back)),
+        Call::Trim { sequence, tokens } => done(pool.trim(sequence, tokens)),
     };
     Made { answer, answers, changed, found }
 }

@@ -69,6 +69,7 @@ impl Model {
             cancelled: open().filter(|seq| seq.cancelled).count() as u32,
             tokens,
             padding_tokens: slots - tokens,
+            entries: open().map(|seq| u64::from(seq.held())).sum(),
             newest_epoch: self.time.newest(),
             frontier: self.time.frontier(),
             failed_epochs: self.time.failed,

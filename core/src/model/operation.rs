@@ -11,7 +11,7 @@ pub struct Operation {
 }
 
 /// The kinds, with how often each is drawn.
-const WEIGHTS: [(Kind, u32); 40] = [
+const WEIGHTS: [(Kind, u32); 41] = [
     (Kind::Open, 18),
     (Kind::Admit, 28),
     (Kind::Advance, 36),
@@ -43,6 +43,7 @@ const WEIGHTS: [(Kind, u32); 40] = [
     (Kind::Reset, 1),
     (Kind::Release, 3),
     (Kind::ReleaseTokens, 2),
+    (Kind::Trim, 3),
     (Kind::Fork, 8),
     (Kind::CopySubmitted, 5),
     (Kind::Speculate, 6),
@@ -88,6 +89,7 @@ pub(super) enum Kind {
     Reset,
     Release,
     ReleaseTokens,
+    Trim,
     Fork,
     CopySubmitted,
     Speculate,

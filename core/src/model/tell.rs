@@ -196,6 +196,7 @@ impl super::Model {
                 done(self.release(sequence, &ids))
             }
             Call::ReleaseTokens { sequence, from, to } => done(self.release_tokens(sequence, from, to)),
+            Call::Trim { sequence, tokens } => done(self.trim(sequence, tokens)),
             Call::Fork { parent, ref children, output_tokens_max, watermark } => {
                 done(self.fork(parent, &handles(children), output_tokens_max, watermark))
             }

@@ -154,6 +154,7 @@ impl Pool<'_> {
             snapshot.sequences += 1;
             snapshot.cancelled += u32::from(record.balance().load(generation) == balance::State::Closed);
             snapshot.held += record.blocks_held();
+            snapshot.entries += u64::from(record.blocks_held());
             snapshot.tokens += u64::from(extent.tokens);
             snapshot.padding_tokens += slots.saturating_sub(u64::from(extent.tokens));
         }

@@ -162,7 +162,8 @@ impl Pool<'_> {
 
     /// Hits of an admission that comes to nothing go back to what they were.
     pub(super) fn undo_hits(&self, driver: &Driver<'_>) {
-        self.let_go_blocks(driver, Why::Unpin);
+        let gone = self.let_go_blocks(driver, Why::Unpin);
+        self.uncharge(self.group_of(driver), gone.free, 0);
     }
 }
 
@@ -174,6 +175,11 @@ fn unfinished(asker: &Asker<'_>, after: Epoch) -> Epoch {
 /// The first entries of a row are null blocks again.
 pub(super) fn clear(row: Row<'_>, entries: u32) {
     clear_from(row, 0, entries);
+}
+
+/// How many of these entries of a row are blocks.
+pub(super) fn entries_in(row: Row<'_>, from: u32, to: u32) -> u32 {
+    (from..to).filter(|&place| row.at(place as usize).load(Relaxed) != 0).count() as u32
 }
 
 pub(super) fn clear_from(row: Row<'_>, from: u32, to: u32) {

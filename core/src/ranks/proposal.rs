@@ -3,6 +3,7 @@
 use crate::answer::{Argument, Refusal};
 use crate::calls::Admission;
 use crate::ids::Epoch;
+use core::borrow::Borrow;
 
 /// What all ranks are asked to admit.
 #[repr(C)]
@@ -66,12 +67,14 @@ pub struct Decision {
 /// admitted. Ranks that need different numbers of blocks have different block sizes: `INVALID(BlockTokens)`.
 ///
 /// Never fails. Pure. Cost: O(ranks).
-pub fn decide(number: u64, ranks: u32, votes: &[Vote]) -> Decision {
-    let complete = ranks > 0 && u32::try_from(votes.len()) == Ok(ranks);
+pub fn decide(number: u64, ranks: u32, votes: impl IntoIterator<Item: Borrow<Vote>>) -> Decision {
     let mut decision =
-        Decision { number, commit: complete, cached_tokens: u32::MAX, headroom: u32::MAX, refusal: None };
-    let needed = votes.first().map_or(0, |vote| vote.needed);
-    for (rank, vote) in (0..).zip(votes) {
+        Decision { number, commit: ranks > 0, cached_tokens: u32::MAX, headroom: u32::MAX, refusal: None };
+    let (mut voted, mut needed) = (0u32, None);
+    for vote in votes {
+        let (vote, rank) = (vote.borrow(), voted);
+        voted = voted.saturating_add(1);
+        let needed = *needed.get_or_insert(vote.needed);
         if vote.number != number || vote.rank != rank {
             decision.commit = false;
             continue;
@@ -84,7 +87,7 @@ pub fn decide(number: u64, ranks: u32, votes: &[Vote]) -> Decision {
         };
         decision.refusal = graver(decision.refusal, refusal);
     }
-    decision.commit &= decision.refusal.is_none();
+    decision.commit &= voted == ranks && decision.refusal.is_none();
     if !decision.commit {
         decision.cached_tokens = 0;
     }

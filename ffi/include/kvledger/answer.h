@@ -20,7 +20,7 @@ enum {
   KVL_STALE = 6,        /* handle, epoch or stream over, repeated or foreign */
   KVL_INVALID = 7,      /* an argument is wrong: `argument` says which */
   KVL_FULL = 8,         /* no free slot */
-  KVL_BUSY = 9,         /* another thread drives it, or it is in flight: later */
+  KVL_BUSY = 9,         /* another thread drives it, it is in flight, or an unfinished order is in the way: later */
   KVL_CORRUPT = 10      /* memory was changed under the pool: `place` says where */
 };
 
@@ -54,7 +54,14 @@ enum {
   KVL_ARGUMENT_OVERFLOW = 23,
   KVL_ARGUMENT_LENGTH = 24,
   KVL_ARGUMENT_BUDGET = 25,
-  KVL_ARGUMENT_EPOCH = 26
+  KVL_ARGUMENT_EPOCH = 26,
+  KVL_ARGUMENT_CACHE = 27, /* no number of a cache, or the pool has none */
+  KVL_ARGUMENT_TOKEN_CHECK = 28,
+  KVL_ARGUMENT_TRANSFERS = 29, /* too many, or an access that is neither */
+  KVL_ARGUMENT_EVENTS = 30,
+  KVL_ARGUMENT_WINDOW = 31,
+  KVL_ARGUMENT_IDENTITY = 32, /* the block has another name already */
+  KVL_ARGUMENT_BLOCK = 33     /* not the caller's, named twice, covered in part, or not full */
 };
 
 /* Fields that an answer does not have are 0. */

@@ -10,6 +10,7 @@ use super::runs::Neighbours;
 use super::step::StepFigures;
 use super::stopped::Stopped;
 use super::trace::TraceFigures;
+use super::workload::WorkloadFigures;
 use super::{Plan, locked};
 use serde::{Deserialize, Serialize};
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
@@ -48,6 +49,9 @@ pub struct Report {
     pub steps: Vec<StepFigures>,
     /// A replay.
     pub replay: Option<TraceFigures>,
+    /// Workload W.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<WorkloadFigures>,
     /// What was hoped for.
     pub goals: Vec<Goal>,
 }
@@ -88,6 +92,7 @@ impl Report {
             admission: Vec::new(),
             steps: Vec::new(),
             replay: None,
+            workload: None,
             goals: Vec::new(),
         }
     }

@@ -6,7 +6,8 @@
 //! 2. `load` says what is done to one, `book` what a thread of it holds, `drive` does it and keeps a `histogram` of single
 //!    calls; `matrix` has every candidate under every load, round after round. What comes of it is a `figure`.
 //! 3. `runs` counts neighbours, `stopped` stops a thread in the middle of a call by a `signal`.
-//! 4. `admission` has threads promise and let go, `step` times a scheduler step, `trace` a replay.
+//! 4. `admission` has threads promise and let go, `step` times a scheduler step, `trace` a replay, `workload` has requests
+//!    share the blocks of their prefixes.
 //! 5. `locked` and `transfer` measure what the processor makes everybody pay, `machine` says where it was.
 //! 6. `goals` compares and gives a `reason`; `document` is the file; `show` makes text, Markdown and a picture of it.
 //! 7. [`count`] is apart from all that: work of a fixed size whose instructions are counted.
@@ -37,6 +38,7 @@ mod step;
 mod stopped;
 mod trace;
 mod transfer;
+pub mod workload;
 
 pub use admission::Contention;
 pub use allocator::{CANDIDATES, Candidate, Keeps, Side};
@@ -87,9 +89,11 @@ pub enum Part {
     Step,
     /// A trace, incremental, in 8,192 blocks with a safety margin of 128
     Replay,
+    /// Workload W: requests share and keep the blocks of their prefixes, beside a registry under a lock
+    Workload,
 }
 
-/// What is replayed.
+/// The trace that is replayed, and that workload W takes requests from.
 #[derive(Clone, Debug)]
 pub struct Subject {
     /// What the figures call it.
@@ -114,6 +118,8 @@ pub struct Plan {
     pub parts: Vec<Part>,
     /// Which loads and candidates.
     pub selection: Selection,
+    /// The sizes of workload W.
+    pub shape: workload::Shape,
 }
 
 impl Plan {
@@ -122,7 +128,7 @@ impl Plan {
         self.parts.contains(&part)
     }
 
-    /// About how long everything but the replay takes: what [`Follow`] is told, in sum.
+    /// About how long everything takes that needs no trace: what [`Follow`] is told, in sum.
     pub fn takes(&self) -> Duration {
         let Plan { effort, selection, .. } = self;
         let round = |load: &load::Load| selection.round(load, effort.slices) * effort.rounds;
@@ -134,12 +140,12 @@ impl Plan {
             Part::Stopped => stopped::takes(selection, effort.stops),
             Part::Admission => admission(),
             Part::Step => step::takes(effort.steps),
-            Part::Replay => Duration::ZERO,
+            Part::Replay | Part::Workload => Duration::ZERO,
         };
         self.parts.iter().map(take).sum()
     }
 
-    /// Measures. `subject` is what to replay. Errors: the replay's.
+    /// Measures. `subject` is the trace. Errors: those of the replay and of workload W.
     pub fn run(&self, subject: Option<&Subject>, follow: Follow<'_>) -> Result<Report, Failure> {
         let Plan { effort, selection, .. } = self;
         let mut report = Report::begin(self);
@@ -165,6 +171,9 @@ impl Plan {
         if let Some(subject) = subject.filter(|_| self.has(Part::Replay)) {
             follow(Duration::ZERO, "a replay");
             report.replay = Some(trace::measure(subject, effort.rounds)?);
+        }
+        if let Some(subject) = subject.filter(|_| self.has(Part::Workload)) {
+            report.workload = Some(workload::measure(subject, &self.shape, effort.rounds, follow)?);
         }
         report.goals = goals::compare(&report);
         Ok(report)

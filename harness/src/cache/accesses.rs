@@ -38,11 +38,14 @@ impl Accesses {
         self.names
     }
 
+    /// The blocks of request `index`, from block 0 on; none if there is no such request.
+    pub fn request(&self, index: usize) -> &[Name] {
+        let from = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        self.ends.get(index).map_or(&[], |&end| &self.blocks[from..end])
+    }
+
     /// All requests, the blocks of each from block 0 on.
     pub fn requests(&self) -> impl Iterator<Item = &[Name]> {
-        (0..self.ends.len()).map(|index| {
-            let from = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-            &self.blocks[from..self.ends[index]]
-        })
+        (0..self.ends.len()).map(|index| self.request(index))
     }
 }

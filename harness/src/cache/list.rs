@@ -6,7 +6,7 @@ use super::Name;
 const NONE: Name = Name::MAX;
 
 /// The newest is at the front, the oldest at the back.
-pub(super) struct List {
+pub(crate) struct List {
     /// The next newer one, by name.
     newer: Vec<Name>,
     /// The next older one.
@@ -18,24 +18,24 @@ pub(super) struct List {
 
 impl List {
     /// An empty list for names below `names`.
-    pub(super) fn new(names: usize) -> List {
+    pub(crate) fn new(names: usize) -> List {
         List { newer: vec![NONE; names], older: vec![NONE; names], front: NONE, back: NONE, len: 0 }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    pub(super) fn back(&self) -> Option<Name> {
+    pub(crate) fn back(&self) -> Option<Name> {
         (self.back != NONE).then_some(self.back)
     }
 
-    pub(super) fn newer(&self, name: Name) -> Option<Name> {
+    pub(crate) fn newer(&self, name: Name) -> Option<Name> {
         Some(self.newer[name as usize]).filter(|&newer| newer != NONE)
     }
 
     /// Puts in a name that is not in it, as the newest.
-    pub(super) fn push_front(&mut self, name: Name) {
+    pub(crate) fn push_front(&mut self, name: Name) {
         self.older[name as usize] = self.front;
         self.newer[name as usize] = NONE;
         match self.front {
@@ -47,7 +47,7 @@ impl List {
     }
 
     /// Takes out a name that is in it.
-    pub(super) fn remove(&mut self, name: Name) {
+    pub(crate) fn remove(&mut self, name: Name) {
         let (newer, older) = (self.newer[name as usize], self.older[name as usize]);
         match newer {
             NONE => self.front = older,

@@ -21,6 +21,7 @@ mod tests;
 
 pub use accesses::Accesses;
 pub use belady::Belady;
+pub(crate) use list::List;
 pub use lru::Lru;
 pub use s3fifo::S3Fifo;
 pub use sieve::Sieve;

@@ -1,6 +1,6 @@
 //! A trace and the settings of its replay, as flags: what `replay` and `record` have in common.
 
-use super::values::{ExceedName, GroupRule, PolicyName, PromisedOutput, Sharing};
+use super::values::{ExceedName, GroupRule, PolicyName, PromisedOutput, SharingName};
 use super::values::{count_u32, count_u64, count_usize, pool, whole_u32};
 use super::{Stop, input};
 use crate::planning::usual_safety;
@@ -50,14 +50,14 @@ pub(super) struct CaseArgs {
     #[arg(long, value_parser = count_usize, value_name = "N")]
     pub(super) first: Option<NonZeroUsize>,
 
-    /// Whether requests share blocks of equal prefixes. Only `off` is there yet: no figure depends on this flag
-    #[arg(long, value_enum, default_value = "off")]
-    pub(super) sharing: Sharing,
+    /// Whether requests share the blocks of equal prefixes; separated by commas, side by side. `contig` never shares
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "off")]
+    pub(super) sharing: Vec<SharingName>,
 
-    /// Trust groups, inside which blocks would be shared: `one`, `solo`, `tenant`, `idx:K` or `seg1:K`. It is checked, and
-    /// has no effect while nothing is shared
-    #[arg(long, value_name = "RULE", default_value = "one")]
-    pub(super) group: GroupRule,
+    /// Trust groups, inside which blocks are shared: `one`, `solo`, `tenant`, `idx:K` or `seg1:K`; separated by commas, side
+    /// by side. Without sharing they have no effect
+    #[arg(long, value_name = "RULE", value_delimiter = ',', default_value = "one")]
+    pub(super) group: Vec<GroupRule>,
 
     /// Q, tokens of output that `percentile` promises: a number, or `p95` for that percentile of the trace's own outputs
     /// [default with `kvledger replay --policy all`: p95]
@@ -85,12 +85,6 @@ pub(super) struct CaseArgs {
 impl CaseArgs {
     /// Refuses what can be refused before the trace is read, `policies` included.
     pub(super) fn check(&self, policies: &[PolicyName]) -> Result<(), Stop> {
-        if self.sharing != Sharing::Off {
-            let name = format!("{:?}", self.sharing).to_lowercase();
-            return Err(Stop::Usage(format!(
-                "--sharing {name}: sharing blocks between requests is not there yet; give --sharing off"
-            )));
-        }
         let named = policies.contains(&PolicyName::Percentile) && !policies.contains(&PolicyName::All);
         if named && self.percentile_tokens.is_none() {
             return Err(Stop::Usage(
@@ -102,6 +96,13 @@ impl CaseArgs {
         Ok(())
     }
 
+    /// Refuses more than one case where only one can be meant.
+    pub(super) fn check_single(&self) -> Result<(), Stop> {
+        let is_one = self.sharing.len() == 1 && self.group.len() == 1;
+        let message = "--sharing and --group can have one value each here: one replay is recorded";
+        if is_one { Ok(()) } else { Err(Stop::Usage(message.to_string())) }
+    }
+
     /// The trace.
     pub(super) fn read(&self) -> Result<Trace, Stop> {
         let normalise = Normalise { first: self.first.map(NonZeroUsize::get), time_scale: self.time_scale };
@@ -109,7 +110,7 @@ impl CaseArgs {
         input::read_as(&self.paths, &Loading { format: self.format, id_tokens, normalise })
     }
 
-    /// The settings of each case, in the order in which the policies are named.
+    /// The settings of each case, in the order in which the policies are named, then the ways to share, then the groups.
     pub(super) fn cases(&self, policies: &[PolicyName], trace: &Trace, outputs: &Ranked) -> Vec<Settings> {
         let safety = self.safety.unwrap_or(match self.pool {
             PoolSize::Blocks(blocks) => usual_safety(blocks),
@@ -124,6 +125,7 @@ impl CaseArgs {
             step_us: self.step_us.get(),
             max_running: self.max_running,
             audit: self.audit,
+            ..Settings::new(policy, self.pool, safety, 0)
         };
         let q_tokens = match self.percentile_tokens.unwrap_or(PromisedOutput::OfTrace(95)) {
             PromisedOutput::Tokens(tokens) => tokens,
@@ -140,12 +142,20 @@ impl CaseArgs {
                 PolicyName::All => &[Policy::Contig, Policy::Full, Policy::Incremental, percentile],
             };
             for &policy in policies {
-                if !cases.iter().any(|case| case.policy == policy) {
-                    cases.push(of_policy(policy));
+                for case in self.shared(of_policy(policy)) {
+                    if !cases.contains(&case) {
+                        cases.push(case);
+                    }
                 }
             }
         }
         cases
+    }
+
+    /// A case with each way to share in each of the groups.
+    fn shared(&self, case: Settings) -> impl Iterator<Item = Settings> {
+        let ways = self.sharing.iter().flat_map(|&way| self.group.iter().map(move |&rule| (way, rule)));
+        ways.map(move |(way, rule)| case.sharing(way.into(), rule))
     }
 }
 

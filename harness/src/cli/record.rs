@@ -68,6 +68,7 @@ struct Document {
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
     args.case.check(&[args.policy])?;
+    args.case.check_single()?;
     can_be_written("--out", &args.out, &args.case.paths)?;
     if let Some(json) = &args.json {
         can_be_written("--json", json, &args.case.paths)?;
@@ -108,9 +109,13 @@ fn ring_of(bytes: u64) -> Result<Vec<Line>, Stop> {
     Ok(ring)
 }
 
+/// More bytes than a call has besides the names of its blocks.
+const LONGEST_LESS_NAMES: u64 = 1 << 10;
+
 /// What the record of the whole replay takes: it is run once to find out. A replay that fails is as long as it gets.
 fn bytes_needed(prepared: &mut Prepared, requests: u64) -> Result<u64, Stop> {
-    let mut small = ring_of(0)?;
+    // A call that does not fit in the ring is not counted. The longest names all blocks of a row, 16 bytes each.
+    let mut small = ring_of(LONGEST_LESS_NAMES + 16 * u64::from(prepared.config().table_width))?;
     match watched(prepared, requests, &mut small) {
         Err(failure) if failure.is_usage() => return Err(failure.into()),
         _ => {}

@@ -3,11 +3,11 @@
 use super::case::{CaseArgs, check_possible};
 use super::output::{self, write_json, write_out};
 use super::values::{PolicyName, PromisedOutput, count_u32, count_usize};
-use super::{Stop, formats, input, progress};
+use super::{Stop, formats, input, progress, terminal};
 use crate::replay::{self, Ranked, Replayed, Settings, Statics};
-use crate::report::{Case, Document, Heading, label, render};
+use crate::prefix::TooMany;
+use crate::report::{Case, Document, Heading, hits_by_capacity, label, prefixes, render};
 use crate::trace::Trace;
-use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -39,6 +39,9 @@ pub struct Args {
     time: Option<NonZeroU32>,
 }
 
+/// Where nobody says how wide a line may be: four policies beside one another.
+const USUAL_WIDTH: usize = 110;
+
 /// What stands below the flags.
 const HELP: &str = concat!(
     "\
@@ -46,6 +49,7 @@ Examples:
   kvledger replay                                    the sample, four policies side by side
   kvledger replay trace.jsonl --pool 24576 --safety 384 --json figures.json
   kvledger replay trace.csv --policy incremental --time-scale 1/4 --audit
+  kvledger replay trace.jsonl --policy full --sharing off,live,retain --group one,tenant
 
 ",
     formats!(),
@@ -87,7 +91,7 @@ fn print(args: &Args, trace: &Trace, statics: &Statics, labels: &[String], repla
     let columns: Vec<(&str, &Replayed)> = labels.iter().map(String::as_str).zip(replayed).collect();
     if let Some(file) = &args.json {
         let sim = columns.iter().map(|(label, replayed)| Case::new(label.to_string(), replayed)).collect();
-        let document = document(args, trace, statics, path.clone(), sim);
+        let document = document(args, trace, statics, path.clone(), sim)?;
         write_json(file, &document)?;
     }
     if args.json.as_deref() != Some(Path::new("-")) {
@@ -100,13 +104,14 @@ fn print(args: &Args, trace: &Trace, statics: &Statics, labels: &[String], repla
             time_scale: args.case.time_scale.to_string(),
             times: args.time.is_some(),
         };
-        write_out(&render(&heading, &columns))?;
+        write_out(&render(&heading, &columns, terminal::width_or(USUAL_WIDTH)))?;
     }
     Ok(())
 }
 
-fn document(args: &Args, trace: &Trace, statics: &Statics, path: String, sim: Vec<Case>) -> Document {
-    Document {
+fn document(args: &Args, trace: &Trace, statics: &Statics, path: String, sim: Vec<Case>) -> Result<Document, Stop> {
+    let too_many = |many: TooMany| Stop::Usage(many.to_string());
+    Ok(Document {
         format: trace.format.name(),
         path,
         dropped_rows: trace.dropped_rows,
@@ -115,8 +120,8 @@ fn document(args: &Args, trace: &Trace, statics: &Statics, path: String, sim: Ve
         block: args.case.block_tokens.get(),
         max_ctx: statics.max_ctx,
         statics: statics.clone(),
-        prefix: BTreeMap::new(),
-        lru: Vec::new(),
+        prefix: prefixes(trace, args.case.block_tokens, &args.case.group).map_err(too_many)?,
+        lru: hits_by_capacity(trace, args.case.block_tokens).map_err(too_many)?,
         sim,
-    }
+    })
 }

@@ -9,7 +9,12 @@ const LEAST: usize = 20;
 
 /// Characters in a line of standard output: what `COLUMNS` says, or else the terminal, or else 80.
 pub fn width() -> usize {
+    width_or(USUAL)
+}
+
+/// The same, with `usual` where nobody says.
+pub fn width_or(usual: usize) -> usize {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
     let terminal = || Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
-    said.filter(|&columns: &usize| columns > 0).or_else(terminal).unwrap_or(USUAL).max(LEAST)
+    said.filter(|&columns: &usize| columns > 0).or_else(terminal).unwrap_or(usual).max(LEAST)
 }

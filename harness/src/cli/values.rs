@@ -1,7 +1,7 @@
 //! Values of flags, and what is wrong with a bad one.
 
 pub use crate::prefix::GroupRule;
-use crate::replay::{Exceed, PoolSize};
+use crate::replay::{Exceed, PoolSize, Sharing};
 use crate::trace::TOKENS_MAX;
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -54,13 +54,23 @@ impl From<ExceedName> for Exceed {
 
 /// `--sharing`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Sharing {
+pub enum SharingName {
     /// Every request has its own blocks
     Off,
-    /// Blocks of equal prefixes are shared while somebody holds them
+    /// Requests share the blocks of equal prefixes while somebody holds them
     Live,
-    /// And kept afterwards, until they are evicted
+    /// And afterwards, until a block is evicted: the least recently released one first
     Retain,
+}
+
+impl From<SharingName> for Sharing {
+    fn from(name: SharingName) -> Sharing {
+        match name {
+            SharingName::Off => Sharing::Off,
+            SharingName::Live => Sharing::Live,
+            SharingName::Retain => Sharing::Retain,
+        }
+    }
 }
 
 /// A whole number from 1 to `T`'s largest.

@@ -1,7 +1,7 @@
 //! A record in words, on one line.
 
-use kvledger_core::recorder::{Answer, Call, Outcome, Record};
-use kvledger_core::{Account, Admission, Promise, Refusal, Sequence};
+use kvledger_core::recorder::{Answer, Call, Named, Outcome, Record};
+use kvledger_core::{Account, Admission, Admitted, Promise, Published, Refusal, Sequence};
 use std::fmt::Write;
 
 /// The call that was under way when a ring was looked at.
@@ -46,7 +46,13 @@ fn call(call: &Call<'_>) -> String {
     let name = call.name();
     match call {
         Call::Open => name.to_string(),
-        Call::Admit { sequence: who, admission } => format!("{name} {}: {}", sequence(who), admitted(admission)),
+        Call::Admit { sequence: who, admission, prefix } => {
+            format!("{name} {}: {}{}", sequence(who), admitted(admission), names(prefix))
+        }
+        Call::Publish { sequence: who, first, prefix, epoch, keep } => {
+            let (epoch, kept) = (epoch.0, if *keep { "" } else { ", not kept" });
+            format!("{name} {} from block {first} on{} under epoch {epoch}{kept}", sequence(who), names(prefix))
+        }
         Call::Advance { sequence: who, tokens } => format!("{name} {} by {tokens} tokens", sequence(who)),
         Call::AdvanceGrowing { sequence: who, tokens, watermark } => {
             format!("{name} {} by {tokens} tokens{}", sequence(who), above(*watermark))
@@ -82,6 +88,14 @@ fn call(call: &Call<'_>) -> String {
     }
 }
 
+/// How many blocks are named, if any.
+fn names(prefix: &Named<'_>) -> String {
+    match prefix.identities.len() {
+        0 => String::new(),
+        count => format!(", {count} names"),
+    }
+}
+
 fn admitted(admission: &Admission) -> String {
     let mut text = format!("{} + {} tokens", admission.prompt_tokens, admission.output_tokens_max);
     if let Promise::Blocks(blocks) = admission.promise {
@@ -101,7 +115,9 @@ fn answer(answer: &Answer) -> String {
         Answer::Done => "OK".to_string(),
         Answer::Sequence(name) => format!("OK, {}", sequence(name)),
         Answer::Account(name) => format!("OK, {}", account(name)),
-        Answer::Admitted(admitted) => format!("OK, {} promised", admitted.promised),
+        Answer::Admitted(Admitted { promised, hits: 0, .. }) => format!("OK, {promised} promised"),
+        Answer::Admitted(Admitted { promised, hits, .. }) => format!("OK, {promised} promised, {hits} found"),
+        Answer::Published(Published { stored, known }) => format!("OK, {stored} stored, {known} of them known"),
         Answer::Advanced(advanced) => format!("OK, {} taken, {} held", advanced.taken, advanced.held),
         Answer::Batch(batch) => {
             format!("OK, {} advanced, {} refused, {} taken", batch.advanced, batch.refused, batch.taken)
@@ -124,15 +140,17 @@ mod tests {
     use super::*;
     use crate::recording::words;
     use kvledger_core::recorder::Dump;
-    use kvledger_core::{Admitted, Advanced, Batch, Epoch, Group, Released, RowView, Step, Stream, StreamSet};
+    use kvledger_core::{Advanced, Batch, Epoch, Group, Prefix, Released, RowView, Step, Stream, StreamSet};
+    use kvledger_core::identity::Identity;
     use kvledger_core::{Line, Pool, PoolConfig, entries, lines};
     use std::collections::BTreeSet;
 
     const A: Sequence = Sequence { slot: 4, pool: 1, generation: 9 };
+    const NAMES: [Identity; 2] = [Identity { low: 1, high: 1 }, Identity { low: 2, high: 1 }];
     const OF: Account = Account { slot: 2, pool: 1, generation: 3 };
 
     /// All calls but `advance_many`, whose rows only a dump has, and their lines.
-    fn calls() -> [(Call<'static>, &'static str); 22] {
+    fn calls() -> [(Call<'static>, &'static str); 24] {
         let admission = Admission {
             promise: Promise::Blocks(7),
             group: Group(2),
@@ -143,8 +161,22 @@ mod tests {
         [
             (Call::Open, "open"),
             (
-                Call::Admit { sequence: A, admission },
+                Call::Admit { sequence: A, admission, prefix: Named::of(&Prefix::of(&[])) },
                 "admit sequence 4/9: 100 + 28 tokens, 7 blocks promised, group 2, account 2/3, watermark 5",
+            ),
+            (
+                Call::Admit { sequence: A, admission: Admission::full(40, 2), prefix: Named::of(&Prefix::of(&NAMES)) },
+                "admit sequence 4/9: 40 + 2 tokens, 2 names",
+            ),
+            (
+                Call::Publish {
+                    sequence: A,
+                    first: 1,
+                    prefix: Named::of(&Prefix::of(&NAMES)),
+                    epoch: Epoch(7),
+                    keep: false,
+                },
+                "publish sequence 4/9 from block 1 on, 2 names under epoch 7, not kept",
             ),
             (Call::Advance { sequence: A, tokens: 16 }, "advance sequence 4/9 by 16 tokens"),
             (
@@ -195,7 +227,7 @@ mod tests {
         assert!(describe(&batch).starts_with(line), "{}", describe(&batch));
         assert_eq!(under_way(&batch.call), "advance_many of up to 2 rows");
         names.insert(batch.call.name());
-        assert_eq!(names.len(), 23, "{names:?}");
+        assert_eq!(names.len(), 24, "{names:?}");
     }
 
     /// A batch of two rows, one of which is of no sequence, recorded in `ring`.
@@ -213,13 +245,15 @@ mod tests {
     #[test]
     fn every_answer_has_its_words() {
         let gone = Released { promised: 5, free: 6, retiring: 0, after: Epoch::NONE };
-        let batch = Batch { advanced: 3, refused: 1, changed: 2, taken: 4, retry_after: Epoch::NONE };
+        let batch = Batch { advanced: 3, refused: 1, changed: 2, taken: 4, copies: 0, retry_after: Epoch::NONE };
         for (answer, said) in [
             (Ok(Answer::Done), "OK"),
             (Ok(Answer::Sequence(A)), "OK, sequence 4/9"),
             (Ok(Answer::Account(OF)), "OK, account 2/3"),
-            (Ok(Answer::Admitted(Admitted { promised: 8 })), "OK, 8 promised"),
-            (Ok(Answer::Advanced(Advanced { taken: 1, held: 7 })), "OK, 1 taken, 7 held"),
+            (Ok(Answer::Admitted(Admitted { promised: 8, ..Admitted::default() })), "OK, 8 promised"),
+            (Ok(Answer::Admitted(Admitted { promised: 8, hits: 3, ..Admitted::default() })), "OK, 8 promised, 3 found"),
+            (Ok(Answer::Published(Published { stored: 4, known: 1 })), "OK, 4 stored, 1 of them known"),
+            (Ok(Answer::Advanced(Advanced { taken: 1, held: 7, copies: 0 })), "OK, 1 taken, 7 held"),
             (Ok(Answer::Batch(batch)), "OK, 3 advanced, 1 refused, 4 taken"),
             (Ok(Answer::Released(gone)), "OK, 5 promised and 6 back"),
             (

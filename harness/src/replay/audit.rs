@@ -4,15 +4,33 @@
 //! calls or about refusals; a replay notices a breach of I3 or I13 as an answer that it must not get (`Failure::Answer`).
 
 use super::engine::Mirror;
+use super::names::Names;
 use super::roster::Roster;
 use kvledger_core::Pool;
+
+/// The replay's side of an audit.
+#[derive(Clone, Copy)]
+pub(super) struct Books<'a> {
+    pub(super) names: &'a Names,
+    pub(super) mirror: Mirror,
+    /// The ledger's S.
+    pub(super) safety: u32,
+    /// N of the pool.
+    pub(super) blocks: u64,
+    /// Sequences that have a handle.
+    pub(super) open: u64,
+}
 
 /// What an audit remembers between steps: room for its own work.
 #[derive(Debug, Default)]
 pub(super) struct Audit {
     row: Vec<u32>,
-    /// One bit a block id.
+    /// One bit a block id: it is in a row.
     seen: Vec<u64>,
+    /// The same: it is in a row as a named block.
+    shared: Vec<u64>,
+    /// The same: it is in the row that is looked at.
+    own: Vec<u64>,
 }
 
 impl Audit {
@@ -20,22 +38,22 @@ impl Audit {
         Audit::default()
     }
 
-    /// Everything that must hold between two phases of a step, when nothing is in progress. `open` sequences have a
-    /// handle. Errors: what does not hold.
+    /// Everything that must hold between two phases of a step, when nothing is in progress. Errors: what does not hold.
     pub(super) fn check(
         &mut self,
         pool: &Pool<'_>,
         roster: &Roster,
-        mirror: Mirror,
-        safety: u32,
-        open: u64,
+        books: Books<'_>,
     ) -> Result<(), String> {
+        let Books { names, mirror, safety, blocks, open } = books;
         pool.validate().map_err(|fault| format!("{fault}"))?;
         let snapshot = pool.snapshot();
         if snapshot.exact != 1 || !snapshot.holds() {
             return Err(format!("I1 or I2 does not hold: {snapshot:?}"));
         }
         same("A", snapshot.committed, mirror.held)?;
+        same("E", snapshot.idle, mirror.cached)?;
+        same("A + E + F", u64::from(snapshot.committed) + u64::from(snapshot.idle) + u64::from(snapshot.free), blocks)?;
         same("R", snapshot.promised, mirror.promised)?;
         same("S", snapshot.safety, safety)?;
         same("tokens", snapshot.tokens, mirror.tokens)?;
@@ -45,13 +63,18 @@ impl Audit {
         let counts = pool.counts();
         same("A of the word", counts.committed, mirror.held)?;
         same("R + S of the word", counts.promised_and_safety, mirror.promised + u64::from(safety))?;
-        self.rows(pool, roster, snapshot.blocks)
+        let different = self.rows(pool, roster, names, snapshot.blocks)?;
+        same("A of the rows", different, mirror.held)
     }
 
-    /// Every row has as many blocks as its sequence holds, all of the pool, none twice and none in two rows.
-    fn rows(&mut self, pool: &Pool<'_>, roster: &Roster, blocks: u32) -> Result<(), String> {
-        self.seen.clear();
-        self.seen.resize(blocks as usize / 64 + 1, 0);
+    /// Every row has as many blocks as its sequence holds, all of the pool and none twice; only named ones are in several
+    /// rows. How many different ones there are.
+    fn rows(&mut self, pool: &Pool<'_>, roster: &Roster, names: &Names, blocks: u32) -> Result<u64, String> {
+        let mut different = 0;
+        for bits in [&mut self.seen, &mut self.shared, &mut self.own] {
+            bits.clear();
+            bits.resize(blocks as usize / 64 + 1, 0);
+        }
         for run in roster.iter() {
             self.row.clear();
             self.row.resize(run.held as usize, 0);
@@ -59,15 +82,24 @@ impl Audit {
                 .export_row(run.sequence, &mut self.row)
                 .map_err(|refusal| format!("export_row answered {refusal}"))?;
             same("blocks of a row", held, run.held)?;
-            for &id in &self.row {
+            let named = names.count(run.request) as usize;
+            for (place, &id) in self.row.iter().enumerate() {
                 let (word, bit) = (id as usize / 64, 1u64 << (id % 64));
-                if id == 0 || id > blocks || self.seen[word] & bit != 0 {
+                let is_shared = place < named && self.shared.get(word).is_some_and(|bits| bits & bit != 0);
+                let is_new = self.seen.get(word).is_some_and(|bits| bits & bit == 0);
+                if id == 0 || id > blocks || !(is_new || is_shared) || self.own[word] & bit != 0 {
                     return Err(format!("block {id} in the row of slot {} is not one of its own", run.sequence.slot));
                 }
+                different += u64::from(is_new);
                 self.seen[word] |= bit;
+                self.own[word] |= bit;
+                if place < named {
+                    self.shared[word] |= bit;
+                }
             }
+            self.row.iter().for_each(|&id| self.own[id as usize / 64] &= !(1u64 << (id % 64)));
         }
-        Ok(())
+        Ok(different)
     }
 }
 
@@ -92,15 +124,17 @@ mod tests {
         pool.admit(sequence, &Admission::full(5, 10)).expect("room");
         pool.advance(sequence, 5).expect("within the promise");
         let run = Run::new(sequence, 0, 5, 10, 0).with_blocks(2, 4);
-        let right = Mirror { held: 2, promised: 2, tokens: 5 };
+        let right = Mirror { held: 2, promised: 2, tokens: 5, cached: 0 };
+        let names = Names::default();
         let check = |run: Run, mirror: Mirror, safety: u32, open: u64| {
             let mut roster = Roster::new(config.sequences);
             roster.admit(run);
-            Audit::new().check(&pool, &roster, mirror, safety, open)
+            Audit::new().check(&pool, &roster, Books { names: &names, mirror, safety, blocks: 12, open })
         };
         assert_eq!(check(run, right, 2, 1), Ok(()));
         for (what, found) in [
             ("A: ", check(run, Mirror { held: 3, ..right }, 2, 1)),
+            ("E: ", check(run, Mirror { cached: 1, ..right }, 2, 1)),
             ("R: ", check(run, Mirror { promised: 1, ..right }, 2, 1)),
             ("S: ", check(run, right, 1, 1)),
             ("tokens: ", check(run, Mirror { tokens: 6, ..right }, 2, 1)),

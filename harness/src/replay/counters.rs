@@ -40,6 +40,8 @@ pub struct Record {
     pub finish: Option<u64>,
     /// How often it gave its blocks back to be recomputed.
     pub preempts: u32,
+    /// Shared blocks that it found at all its admissions.
+    pub hits: u64,
     /// How it ended.
     pub outcome: Outcome,
     /// Whether it has gone past its promise.
@@ -53,7 +55,7 @@ pub struct Counters {
     pub requests: u64,
     /// Admissions, those after preemptions included.
     pub admissions: u64,
-    /// Blocks taken from the pool.
+    /// Blocks taken from the pool: new ones, no hits.
     pub blocks_allocated: u64,
     /// Steps in which something ran or waited.
     pub busy_steps: u64,

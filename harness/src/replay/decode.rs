@@ -64,8 +64,7 @@ impl Engine<'_> {
     }
 
     fn took(&mut self, advanced: Advanced) -> u32 {
-        self.counters.blocks_allocated += u64::from(advanced.taken);
-        self.mirror.held += u64::from(advanced.taken);
+        self.take_new(advanced.taken);
         advanced.held
     }
 
@@ -116,7 +115,7 @@ impl Engine<'_> {
         let generated = self.roster.run(slot).generated(self.now);
         let run = self.leave(slot, generated);
         let released = self.pool.preempt(run.sequence);
-        self.expect_released("preempt", released, &run)?;
+        self.given_back("preempt", released, &run)?;
         self.counters.preemptions += 1;
         self.counters.lost_tokens += u64::from(run.prompt) + generated;
         self.records[run.request as usize].preempts += 1;
@@ -129,7 +128,7 @@ impl Engine<'_> {
     fn truncate(&mut self, slot: u32) -> Result<(), Failure> {
         let run = self.leave(slot, self.roster.run(slot).generated(self.now));
         let released = self.pool.end(run.sequence);
-        self.expect_released("end", released, &run)?;
+        self.given_back("end", released, &run)?;
         self.counters.truncated += 1;
         self.finish(run.request, Outcome::Truncated);
         Ok(())

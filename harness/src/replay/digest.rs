@@ -25,10 +25,10 @@ pub fn digests(records: &[Record]) -> Digests {
     let mut line = String::new();
     for (idx, record) in records.iter().enumerate() {
         let (admit, finish) = (step(record.admit), step(record.finish));
-        let (preempts, outcome) = (record.preempts, record.outcome.name());
+        let (preempts, hits, outcome) = (record.preempts, record.hits, record.outcome.name());
         line.clear();
-        // Nothing is shared, so there are no hits. Writing to a string does not fail.
-        let _ = writeln!(line, "{idx},{admit},{finish},{preempts},0,{outcome}");
+        // Writing to a string does not fail.
+        let _ = writeln!(line, "{idx},{admit},{finish},{preempts},{hits},{outcome}");
         per_request.update(&line);
         line.clear();
         let _ = writeln!(line, "{idx},{admit},{finish},{preempts},{outcome}");
@@ -53,12 +53,12 @@ mod tests {
     #[test]
     fn lines_are_hashed_as_the_rule_writes_them() {
         let records = [
-            Record { admit: Some(0), finish: Some(6), outcome: Outcome::Completed, ..Record::default() },
+            Record { admit: Some(0), finish: Some(6), hits: 2, outcome: Outcome::Completed, ..Record::default() },
             Record { outcome: Outcome::RejectedContext, ..Record::default() },
         ];
         let hash = |text: &str| hexadecimal(Sha256::new_with_prefix(text));
         let digests = digests(&records);
-        assert_eq!(digests.per_request, hash("0,0,6,0,0,completed\n1,-1,-1,0,0,rejected_ctx\n"));
+        assert_eq!(digests.per_request, hash("0,0,6,0,2,completed\n1,-1,-1,0,0,rejected_ctx\n"));
         assert_eq!(digests.schedule, hash("0,0,6,0,completed\n1,-1,-1,0,rejected_ctx\n"));
         // The well-known digest of nothing: the hexadecimal is in the usual order.
         assert!(hash("").starts_with("e3b0c44298fc1c149afbf4c8996fb924"));

@@ -3,20 +3,23 @@
 //!
 //! Only steps in which something can change are visited: an arrival, a turn that the [`Calendar`] has (somebody needs a
 //! block or makes his last token), or a look at the queue after something came back. In the steps between, every
-//! sequence makes a token in a slot that it holds already, so their counts are those of the step before, multiplied.
+//! sequence makes a token in a slot that it holds already, so their counts are those of the step before, multiplied. (That
+//! nobody takes a block means too that nothing is evicted and nothing becomes known, so no head of the queue fits better.)
 //! The audit visits every step and gives every sequence its turn, through the same code, and must count the same.
 //!
 //! The phases, the policies and the counters are those of `harness/RULES.md`.
 
-use super::audit::Audit;
+use super::audit::{Audit, Books};
 use super::calendar::{Calendar, Turn};
 use super::counters::{Counters, Outcome, Record};
 use super::failure::Failure;
+use super::names::Names;
 use super::promise::{Demand, Promises};
 use super::roster::{Roster, Run};
 use super::settings::Settings;
 use super::sizing;
-use kvledger_core::{Epoch, Pool, Refusal, Released, Sequence, Stream};
+use kvledger_core::identity::Identity;
+use kvledger_core::{Epoch, Pool, PoolConfig, Refusal, Sequence, Stream};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,27 +39,43 @@ pub(super) struct Waiting {
 /// The replay's own integers, kept beside the pool's and compared with them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Mirror {
-    /// A.
+    /// A: different blocks that running sequences hold.
     pub(super) held: u64,
     /// R.
     pub(super) promised: u64,
     /// Tokens of running sequences.
     pub(super) tokens: u64,
+    /// C: kept blocks that nobody holds.
+    pub(super) cached: u64,
+}
+
+/// What is to be served, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Service<'a> {
+    pub(super) demands: &'a [Demand],
+    pub(super) names: &'a Names,
+    pub(super) settings: Settings,
 }
 
 /// A simulation under way.
 pub(super) struct Engine<'a> {
     pub(super) pool: &'a Pool<'a>,
     pub(super) demands: &'a [Demand],
+    pub(super) names: &'a Names,
     pub(super) settings: Settings,
     pub(super) promises: Promises,
     pub(super) ledger_safety: u32,
+    /// N of the pool.
+    pub(super) blocks: u64,
     pub(super) now: u64,
     /// The next request to arrive.
     pub(super) arriving: usize,
     pub(super) queue: VecDeque<Waiting>,
     /// Whether the head of the queue may fit now though it did not before.
     pub(super) look_again: bool,
+    /// What the prefix of the request that was asked for last is called, and which request that is.
+    pub(super) prefix: Vec<Identity>,
+    pub(super) prefix_of: Option<u32>,
     pub(super) roster: Roster,
     pub(super) calendar: Calendar,
     pub(super) turns: Vec<Turn>,
@@ -72,25 +91,29 @@ pub(super) struct Engine<'a> {
 impl<'a> Engine<'a> {
     pub(super) fn new(
         pool: &'a Pool<'a>,
-        slots: u32,
-        demands: &'a [Demand],
-        settings: Settings,
+        config: &PoolConfig,
+        service: Service<'a>,
         records: &'a mut [Record],
         through: &'a AtomicU64,
     ) -> Engine<'a> {
+        let Service { demands, names, settings } = service;
         // With paging the next block is at most B steps away; a contiguous region is only left at the end.
         let longest = demands.iter().map(|demand| u64::from(demand.output)).max().unwrap_or(1);
         Engine {
             pool,
             demands,
+            names,
             settings,
             promises: Promises::new(&settings),
             ledger_safety: sizing::ledger_safety(&settings),
+            blocks: config.blocks.into(),
             now: 0,
             arriving: 0,
             queue: VecDeque::new(),
             look_again: false,
-            roster: Roster::new(slots),
+            prefix: Vec::new(),
+            prefix_of: None,
+            roster: Roster::new(config.sequences),
             calendar: Calendar::new(longest.max(u64::from(settings.block_tokens))),
             turns: Vec::new(),
             ending: Vec::new(),
@@ -190,6 +213,7 @@ impl<'a> Engine<'a> {
         counters.peak_used = counters.peak_used.max(used);
         counters.peak_committed = counters.peak_committed.max(committed);
         counters.peak_running = counters.peak_running.max(running);
+        counters.peak_cached = counters.peak_cached.max(self.mirror.cached);
         Ok(())
     }
 
@@ -200,10 +224,12 @@ impl<'a> Engine<'a> {
 
     #[cold]
     fn audit_step(&mut self) -> Result<(), Failure> {
-        let Some(audit) = &mut self.audit else { return Ok(()) };
         let open = self.roster.len() + self.queue.iter().filter(|waiting| waiting.sequence.is_some()).count() as u64;
+        let (names, mirror, safety) = (self.names, self.mirror, self.ledger_safety);
+        let books = Books { names, mirror, safety, blocks: self.blocks, open };
+        let Some(audit) = &mut self.audit else { return Ok(()) };
         audit
-            .check(self.pool, &self.roster, self.mirror, self.ledger_safety, open)
+            .check(self.pool, &self.roster, books)
             .map_err(|what| Failure::Audit { step: self.now, what })
     }
 
@@ -213,7 +239,7 @@ impl<'a> Engine<'a> {
         for slot in ending.drain(..) {
             let run = self.leave(slot, u64::from(self.roster.run(slot).output));
             let released = self.pool.end(run.sequence);
-            self.expect_released("end", released, &run)?;
+            self.given_back("end", released, &run)?;
             self.finish(run.request, Outcome::Completed);
             self.counters.completed += 1;
         }
@@ -221,12 +247,12 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Takes a run, which has `generated` tokens, out of the replay's books. The pool's are the caller's to change.
+    /// Takes a run, which has `generated` tokens, out of the replay's books, but for its blocks: what becomes of them
+    /// depends on who else holds them ([`Engine::given_back`]). The pool's books are the caller's to change.
     #[inline]
     pub(super) fn leave(&mut self, slot: u32, generated: u64) -> Run {
         let run = self.roster.remove(slot);
         self.mirror.tokens -= u64::from(run.prompt) + generated;
-        self.mirror.held -= u64::from(run.held);
         self.mirror.promised -= u64::from(run.promised - run.held);
         self.look_again = true;
         run
@@ -240,22 +266,6 @@ impl<'a> Engine<'a> {
             record.finish = Some(self.now);
         }
         self.through.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// What `run` gave back must be what it had, free at once: no epoch is outstanding when anybody leaves.
-    pub(super) fn expect_released(
-        &self,
-        call: &'static str,
-        released: Result<Released, Refusal>,
-        run: &Run,
-    ) -> Result<(), Failure> {
-        let want = Released { promised: run.promised - run.held, free: run.held, retiring: 0, after: Epoch::NONE };
-        let found = self.answered(call, released)?;
-        if found == want {
-            Ok(())
-        } else {
-            Err(self.differs(format!("{call} gave back {found:?} instead of {want:?}")))
-        }
     }
 
     /// The pool must not have refused.
@@ -292,11 +302,13 @@ mod tests {
     /// A replay, with or without audit, that begins with `mirror` in its books.
     fn run_from(mirror: Mirror, audit: bool) -> Result<Counters, Failure> {
         let settings = Settings { block_tokens: 4, audit, ..Settings::new(Policy::Full, PoolSize::Blocks(40), 2, 0) };
-        let config = sizing::config(&DEMANDS, &settings).expect("a pool");
+        let config = sizing::config(&DEMANDS, &Names::default(), &settings).expect("a pool");
         let (mut memory, mut table) = (vec![Line::ZERO; lines(&config)], vec![0; entries(&config)]);
         let pool = Pool::init(&mut memory, &mut table, &config).expect("a pool");
         let (mut records, through) = ([Record::default(); 2], AtomicU64::new(0));
-        let mut engine = Engine::new(&pool, config.sequences, &DEMANDS, settings, &mut records, &through);
+        let (names, demands) = (Names::default(), &DEMANDS[..]);
+        let service = Service { demands, names: &names, settings };
+        let mut engine = Engine::new(&pool, &config, service, &mut records, &through);
         engine.mirror = mirror;
         engine.run()
     }

@@ -24,6 +24,8 @@ pub enum Failure {
         /// What differs.
         what: String,
     },
+    /// A manager of blocks did not do what workload W of the bench says. A bug of the pool, or of a peer.
+    Workload(String),
     /// The thread that replayed it panicked. A bug; what the thread said is on standard error.
     Died,
 }
@@ -39,6 +41,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::Settings(message) => f.write_str(message),
+            Failure::Workload(what) => write!(f, "workload W: {what}"),
             Failure::Answer { step, call, answer } => write!(f, "step {step}: the pool answered `{answer}` to {call}"),
             Failure::Audit { step, what } => write!(f, "step {step}: {what}"),
             Failure::Died => f.write_str("the thread that replayed it panicked"),

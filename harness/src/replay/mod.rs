@@ -3,12 +3,13 @@
 //! model makes accounting comparable; it does not predict latency.
 //!
 //! 1. [`Settings`] say which policy, which pool and which limits.
-//! 2. [`Prepared`] sizes a pool for the trace (`sizing`) and owns its memory.
+//! 2. [`Prepared`] names the blocks that may be shared (`names`), sizes a pool for the trace (`sizing`), and owns its
+//!    memory.
 //! 3. [`Prepared::run`] opens, admits, advances, preempts and ends sequences in that pool, step after step (`engine`),
 //!    and counts ([`Counters`]). What the figures say about blocks is read from the pool.
 //! 4. [`Replayed`] has the counters, the record of each request, and the digests.
 //!
-//! The rules, the names of its counters and the labels in comments (P1 to P4, X) are those of `harness/RULES.md`.
+//! The rules, the names of its counters and the labels in comments (G, K, P1 to P4, X) are those of `harness/RULES.md`.
 //!
 //! The output length of a request is known here, never to the policy, except where it is said to reserve it.
 
@@ -21,6 +22,8 @@ mod decode;
 mod digest;
 mod engine;
 mod failure;
+mod given_back;
+mod names;
 mod prepared;
 mod promise;
 mod roster;
@@ -33,5 +36,5 @@ pub use counters::{Counters, Outcome, Record};
 pub use digest::{Digests, digests};
 pub use failure::Failure;
 pub use prepared::{Prepared, Replayed, rejections};
-pub use settings::{Exceed, Policy, PoolSize, Settings};
+pub use settings::{Exceed, Policy, PoolSize, Settings, Sharing};
 pub use statics::{Contiguous, Percentiles, Ranked, Statics, statics, usual_context};

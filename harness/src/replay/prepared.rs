@@ -2,8 +2,9 @@
 
 use super::counters::{Counters, Record};
 use super::digest::{Digests, digests};
-use super::engine::Engine;
+use super::engine::{Engine, Service};
 use super::failure::Failure;
+use super::names::Names;
 use super::promise::{Demand, Fate, Promises};
 use super::settings::{Policy, PoolSize, Settings};
 use super::sizing;
@@ -16,6 +17,7 @@ use std::time::{Duration, Instant};
 pub struct Prepared {
     settings: Settings,
     demands: Vec<Demand>,
+    names: Names,
     config: PoolConfig,
     memory: Vec<Line>,
     table: Vec<u32>,
@@ -44,13 +46,14 @@ impl Prepared {
     pub fn new(trace: &Trace, settings: &Settings) -> Result<Prepared, Failure> {
         check(settings)?;
         let demands = demands(trace, settings)?;
-        let config = sizing::config(&demands, settings)?;
+        let names = Names::of(trace, settings)?;
+        let config = sizing::config(&demands, &names, settings)?;
         let unfit = |refusal: kvledger_core::Refusal| Failure::Settings(format!("no pool has this shape: {refusal}"));
         let lines = config.bytes().map_err(unfit)? / size_of::<Line>();
         let entries = config.table_entries().map_err(unfit)?;
         let records = vec![Record::default(); demands.len()];
         let (memory, table) = (vec![Line::ZERO; lines], vec![0; entries]);
-        Ok(Prepared { settings: *settings, demands, config, memory, table, records })
+        Ok(Prepared { settings: *settings, demands, names, config, memory, table, records })
     }
 
     /// Runs it in a fresh pool. `through` counts requests that are through. Errors: the pool answered what it must not, or
@@ -69,8 +72,8 @@ impl Prepared {
         let pool = Pool::init(&mut self.memory, &mut self.table, &self.config)
             .and_then(|pool| ring.map_or(Ok(pool), |ring| pool.recording(ring)))
             .map_err(|refusal| Failure::Settings(format!("the pool cannot be made: {refusal}")))?;
-        let slots = self.config.sequences;
-        let mut engine = Engine::new(&pool, slots, &self.demands, self.settings, &mut self.records, through);
+        let service = Service { demands: &self.demands, names: &self.names, settings: self.settings };
+        let mut engine = Engine::new(&pool, &self.config, service, &mut self.records, through);
         let start = Instant::now();
         let counters = engine.run()?;
         let elapsed = start.elapsed();

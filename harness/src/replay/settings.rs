@@ -1,5 +1,6 @@
 //! What a replay is told: the policy, the pool, and the service model's few numbers.
 
+use crate::prefix::GroupRule;
 use std::fmt;
 
 /// What happens to a sequence that has used up its promise when no more can be promised.
@@ -63,6 +64,28 @@ impl Policy {
     }
 }
 
+/// Whether requests share the blocks of equal prefixes, and for how long a block is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sharing {
+    /// Every request has its own blocks.
+    Off,
+    /// A block is known while somebody holds it.
+    Live,
+    /// And afterwards, until it is evicted.
+    Retain,
+}
+
+impl Sharing {
+    /// The name in flags and figures.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Sharing::Off => "off",
+            Sharing::Live => "live",
+            Sharing::Retain => "retain",
+        }
+    }
+}
+
 /// N.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PoolSize {
@@ -98,14 +121,40 @@ pub struct Settings {
     pub step_us: u64,
     /// Most sequences that run at once; 0: no limit.
     pub max_running: u32,
+    /// Whether equal prefixes are shared. `contig` never shares.
+    pub sharing: Sharing,
+    /// The trust groups inside which they are.
+    pub group: GroupRule,
     /// Check the pool against itself and against the replay after each phase of every step, and skip none.
     pub audit: bool,
 }
 
 impl Settings {
-    /// Blocks of 16 tokens, steps of 20 ms, no limits and no audit.
+    /// Blocks of 16 tokens, steps of 20 ms, nothing shared, no limits and no audit.
     pub const fn new(policy: Policy, pool: PoolSize, safety: u32, max_context: u32) -> Settings {
-        Settings { policy, pool, safety, block_tokens: 16, max_context, step_us: 20_000, max_running: 0, audit: false }
+        Settings {
+            policy,
+            pool,
+            safety,
+            block_tokens: 16,
+            max_context,
+            step_us: 20_000,
+            max_running: 0,
+            sharing: Sharing::Off,
+            group: GroupRule::One,
+            audit: false,
+        }
+    }
+
+    /// The same with blocks shared inside the groups of a rule: off under `contig`, and then the rule does not matter.
+    pub fn sharing(self, sharing: Sharing, group: GroupRule) -> Settings {
+        let shared = Settings { sharing, group, ..self };
+        if shared.shares() { shared } else { Settings { sharing: Sharing::Off, group: GroupRule::One, ..self } }
+    }
+
+    /// Whether any block has a name.
+    pub fn shares(&self) -> bool {
+        self.sharing != Sharing::Off && self.policy != Policy::Contig
     }
 
     /// N and S of the rules: `None` without a limit.

@@ -4,12 +4,14 @@
 //! 2. In a pool of N blocks, at most as many sequences run as their smallest holdings fit into N, and one more handle is
 //!    open: that of the head of the queue. (A preempted sequence keeps its handle, but nobody overtakes it: no new handle is
 //!    opened while one waits.)
+//!    A sequence may hold nothing but blocks of others, so where blocks are shared those of its own count.
 //! 3. Without a limit nobody waits for blocks, so when everybody runs is known without a pool: the largest sum of promises
-//!    at one moment is the pool that this trace cannot exhaust.
+//!    at one moment is the pool that this trace cannot exhaust; with all that may be kept beside it.
 
 use super::failure::Failure;
+use super::names::Names;
 use super::promise::{Demand, Fate, Promises};
-use super::settings::{PoolSize, Settings};
+use super::settings::{PoolSize, Settings, Sharing};
 use kvledger_core::PoolConfig;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,19 +20,27 @@ use std::collections::BinaryHeap;
 const MEMORY_BYTES_MAX: usize = 4 << 30;
 
 /// The pool for `demands` (those that are not rejected at arrival count).
-pub fn config(demands: &[Demand], settings: &Settings) -> Result<PoolConfig, Failure> {
+pub fn config(demands: &[Demand], names: &Names, settings: &Settings) -> Result<PoolConfig, Failure> {
     let promises = Promises::new(settings);
-    let served: Vec<&Demand> = demands.iter().filter(|demand| promises.fate(demand) == Fate::Queues).collect();
-    let width = served.iter().map(|demand| promises.largest(demand)).max().unwrap_or(1);
+    let queues = |(_, demand): &(u32, &Demand)| promises.fate(demand) == Fate::Queues;
+    let served = || (0..).zip(demands).filter(queues);
+    let width = served().map(|(_, demand)| promises.largest(demand)).max().unwrap_or(1);
     let (blocks, running) = match settings.pool {
-        PoolSize::Blocks(blocks) => (u64::from(blocks), most_running(&served, &promises, blocks)),
-        PoolSize::Unlimited => unlimited(&served, &promises, settings.max_running),
+        PoolSize::Blocks(blocks) => {
+            let own = |(request, demand)| promises.smallest_held(demand).saturating_sub(names.count(request).into());
+            (u64::from(blocks), most_running(served().map(own).collect(), blocks))
+        }
+        PoolSize::Unlimited => {
+            let kept = if settings.sharing == Sharing::Retain { names.distinct() } else { 0 };
+            let (blocks, running) = unlimited(served().map(|(_, demand)| demand), &promises, settings.max_running);
+            (blocks + kept, running)
+        }
     };
     let running = if settings.max_running > 0 { running.min(u64::from(settings.max_running)) } else { running };
-    let config = PoolConfig {
-        safety: ledger_safety(settings),
-        ..PoolConfig::new(narrow(blocks.max(1))?, settings.block_tokens, narrow(running + 1)?, narrow(width)?)
-    };
+    let (blocks_max, sequences) = (narrow(blocks.max(1))?, narrow(running + 1)?);
+    let pool = PoolConfig::new(blocks_max, settings.block_tokens, sequences, narrow(width)?);
+    let pool = if settings.shares() { pool.sharing() } else { pool };
+    let config = PoolConfig { safety: ledger_safety(settings), groups: names.groups(), ..pool };
     check_memory(&config)?;
     check_sums(demands, blocks)?;
     Ok(config)
@@ -44,8 +54,8 @@ pub fn ledger_safety(settings: &Settings) -> u32 {
     }
 }
 
-fn most_running(served: &[&Demand], promises: &Promises, blocks: u32) -> u64 {
-    let mut held: Vec<u64> = served.iter().map(|demand| promises.smallest_held(demand)).collect();
+/// As many as can run in so many blocks, of requests that hold at least `held` blocks of their own each.
+fn most_running(mut held: Vec<u64>, blocks: u32) -> u64 {
     held.sort_unstable();
     let mut sum = 0;
     held.iter()
@@ -57,7 +67,7 @@ fn most_running(served: &[&Demand], promises: &Promises, blocks: u32) -> u64 {
 }
 
 /// Blocks and sequences that are never short: (largest sum of promises, most running) over time.
-fn unlimited(served: &[&Demand], promises: &Promises, max_running: u32) -> (u64, u64) {
+fn unlimited<'a>(served: impl Iterator<Item = &'a Demand>, promises: &Promises, max_running: u32) -> (u64, u64) {
     let cap = if max_running > 0 { max_running as usize } else { usize::MAX };
     // Last step and promise of who runs, the first to end on top.
     let mut running: BinaryHeap<Reverse<(u64, u64)>> = BinaryHeap::new();
@@ -128,7 +138,7 @@ mod tests {
 
     fn config_of(policy: Policy, pool: PoolSize, max_running: u32, demands: &[Demand]) -> PoolConfig {
         let settings = Settings { block_tokens: 4, max_running, ..Settings::new(policy, pool, 2, 24) };
-        config(demands, &settings).expect("a pool")
+        config(demands, &Names::default(), &settings).expect("a pool")
     }
 
     #[test]
@@ -155,11 +165,11 @@ mod tests {
     fn absurd_sizes_are_refused_with_the_flag_that_helps() {
         let endless = [demand(0, 1 << 30, 1 << 30), demand(0, 1 << 30, 1 << 30)];
         let settings = Settings { block_tokens: 1, ..Settings::new(Policy::Full, PoolSize::Unlimited, 0, 0) };
-        let message = config(&endless, &settings).expect_err("too large").to_string();
+        let message = config(&endless, &Names::default(), &settings).expect_err("too large").to_string();
         assert!(message.contains("--max-running"), "{message}");
         let long = vec![demand(0, 1, 1 << 30); 8];
         let settings = Settings { block_tokens: 1 << 20, ..settings };
-        let message = config(&long, &settings).expect_err("too long").to_string();
+        let message = config(&long, &Names::default(), &settings).expect_err("too long").to_string();
         assert!(message.contains("--first"), "{message}");
     }
 }

@@ -1,6 +1,8 @@
 //! The document for programs.
 
+use crate::cache::Hits;
 use crate::replay::{Counters, Policy, PoolSize, Replayed, Settings, Statics};
+use super::prefixes::Prefixes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -24,10 +26,10 @@ pub struct Document {
     /// Figures that need no replay.
     #[serde(rename = "static")]
     pub statics: Statics,
-    /// Figures of equal prefixes, by trust group. None while nothing is shared.
-    pub prefix: BTreeMap<String, u64>,
-    /// Hits of a cache, by capacity. None while nothing is shared.
-    pub lru: Vec<u64>,
+    /// What prompts share (K), by trust groups, and by larger blocks. None without ids.
+    pub prefix: BTreeMap<String, Prefixes>,
+    /// Hits of a cache (L), by capacity. None without ids.
+    pub lru: Vec<Hits>,
     /// One entry a replay.
     pub sim: Vec<Case>,
 }
@@ -37,7 +39,7 @@ pub struct Document {
 pub struct Case {
     /// Its name.
     pub label: String,
-    /// How requests are divided into trust groups; null while nothing is shared.
+    /// How requests are divided into trust groups; null where nothing is shared.
     pub group: Option<String>,
     /// N; 0: unlimited.
     pub pool: u32,
@@ -65,7 +67,8 @@ pub struct Case {
 impl Case {
     /// The entry of a replay.
     pub fn new(label: String, replayed: &Replayed) -> Case {
-        let Settings { policy, pool, safety, .. } = replayed.settings;
+        let settings = replayed.settings;
+        let Settings { policy, pool, safety, .. } = settings;
         let (pool, safety) = match pool {
             PoolSize::Blocks(blocks) => (blocks, safety),
             PoolSize::Unlimited => (0, 0),
@@ -76,13 +79,13 @@ impl Case {
         };
         Case {
             label,
-            group: None,
+            group: settings.shares().then(|| settings.group.to_string()),
             pool,
             safety,
             policy: policy.name(),
             q_tokens,
             exceed,
-            share: "off",
+            share: settings.sharing.name(),
             counters: replayed.counters,
             per_request_sha256: replayed.digests.per_request.clone(),
             schedule_sha256: replayed.digests.schedule.clone(),

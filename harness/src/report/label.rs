@@ -1,5 +1,6 @@
-//! The name of a case: its policy, and where Q stands among the trace's own outputs.
+//! The name of a case: its policy, where Q stands among the trace's own outputs, and how blocks are shared.
 
+use crate::prefix::GroupRule;
 use crate::replay::{Policy, PoolSize, Ranked, Settings};
 
 /// Percentiles that a Q is recognised as.
@@ -19,13 +20,26 @@ pub fn label(settings: &Settings, outputs: &Ranked, asked: Option<u32>) -> Strin
         }
         policy => policy.name().to_string(),
     };
-    if settings.pool == PoolSize::Unlimited { format!("unlimited/{policy}") } else { policy }
+    match (settings.pool, sharing(settings)) {
+        (PoolSize::Unlimited, sharing) => format!("unlimited/{policy}{sharing}"),
+        (PoolSize::Blocks(_), sharing) => format!("{policy}{sharing}"),
+    }
+}
+
+/// How blocks are shared, and in which groups. (Where there is no limit the one group of all needs no word.)
+fn sharing(settings: &Settings) -> String {
+    let name = settings.sharing.name();
+    match (settings.pool, settings.group) {
+        _ if !settings.shares() => String::new(),
+        (PoolSize::Unlimited, GroupRule::One) => format!("/{name}"),
+        (_, group) => format!("/{name}/{group}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::Exceed;
+    use crate::replay::{Exceed, Sharing};
     use crate::trace::{Normalise, load_text};
 
     #[test]
@@ -44,5 +58,11 @@ mod tests {
         assert_eq!(name(100, None), "p100 (common cap)");
         let unlimited = Settings::new(Policy::Contig, PoolSize::Unlimited, 0, 8);
         assert_eq!(label(&unlimited, &outputs, None), "unlimited/contig");
+        let shared = |settings: Settings, sharing| label(&settings.sharing(sharing, GroupRule::One), &outputs, None);
+        let full = Settings::new(Policy::Full, PoolSize::Blocks(9), 0, 8);
+        assert_eq!(shared(full, Sharing::Retain), "full/retain/one");
+        assert_eq!(shared(full, Sharing::Off), "full");
+        assert_eq!(shared(unlimited, Sharing::Live), "unlimited/contig");
+        assert_eq!(shared(Settings { policy: Policy::Full, ..unlimited }, Sharing::Live), "unlimited/full/live");
     }
 }

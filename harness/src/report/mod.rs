@@ -7,7 +7,9 @@ mod document;
 mod label;
 mod number;
 mod picture;
+mod prefixes;
 mod prose;
+mod sharing;
 mod table;
 
 pub use census::census;
@@ -16,5 +18,6 @@ pub use document::{Case, Document};
 pub use label::label;
 pub(crate) use number::grouped;
 pub use picture::picture;
+pub use prefixes::{Prefixes, hits_by_capacity, prefixes};
 pub use prose::{go_on, prose};
 pub use table::{Heading, render};

@@ -1,6 +1,7 @@
 //! The table for people: one column a case, one line a figure, and a few words on how to read it.
 
 use super::number::{grouped, mean, percent};
+use super::sharing;
 use crate::replay::{Counters, Policy, PoolSize, Replayed, Settings, Statics};
 use std::fmt::Write;
 
@@ -82,7 +83,9 @@ const BLOCKS: [Line; 6] = [
 
 const USE: [Line; 3] = [
     line("padding (empty slots in held blocks)", |case| {
-        percent(held_slots(case) - counters(case).sum_tokens, held_slots(case))
+        // Tokens in shared blocks count for each that has them, so that the slots without any cannot be told.
+        let empty = held_slots(case).checked_sub(counters(case).sum_tokens).filter(|_| !case.settings.shares());
+        empty.map_or_else(|| "-".to_string(), |empty| percent(empty, held_slots(case)))
     }),
     line("promised, not held", |case| {
         percent(counters(case).sum_committed - counters(case).sum_used, counters(case).sum_committed)
@@ -97,39 +100,72 @@ const TIMES: [Line; 2] = [
     line("requests a second", |case| grouped((counters(case).requests as f64 / case.elapsed.as_secs_f64()) as u64)),
 ];
 
-/// The whole table.
-pub fn render(heading: &Heading<'_>, cases: &[Column<'_>]) -> String {
+/// Characters for the names of figures.
+const NAMES: usize = 38;
+
+/// Lines under a title, and in each a cell for every case.
+struct Section {
+    title: &'static str,
+    rows: Vec<sharing::Row>,
+}
+
+/// The whole table: lines of at most `width` characters, unless one case alone is wider. Cases that do not fit beside one
+/// another follow below.
+pub fn render(heading: &Heading<'_>, cases: &[Column<'_>], width: usize) -> String {
     let mut out = String::new();
     head(&mut out, heading);
-    let names = 38;
+    let sections = sections(heading, cases);
     let widths: Vec<usize> = cases.iter().map(|(label, _)| label.chars().count().max(11) + 2).collect();
-    let rule = "─".repeat(names + widths.iter().sum::<usize>());
-    let _ = write!(out, "\n{:names$}", "");
-    for ((label, _), width) in cases.iter().zip(&widths) {
-        let _ = write!(out, "{label:>width$}");
+    let mut from = 0;
+    while from < cases.len() {
+        let mut used = NAMES;
+        let fits = |column: &&usize| {
+            used += **column;
+            used <= width
+        };
+        let to = from + widths[from..].iter().take_while(fits).count().max(1);
+        let labels: Vec<&str> = cases[from..to].iter().map(|(label, _)| *label).collect();
+        beside(&mut out, &labels, &widths[from..to], &sections, from);
+        from = to;
     }
-    let mut section = |title: &str, lines: &[Line]| {
-        let _ = write!(out, "\n{rule}\n{title}\n");
-        for line in lines {
-            let _ = write!(out, "  {:1$}", line.name, names - 2);
-            for ((_, case), width) in cases.iter().zip(&widths) {
-                let _ = write!(out, "{:>width$}", (line.text)(case));
-            }
-            out.push('\n');
-        }
-        out.pop();
-    };
-    section("requests", &REQUESTS);
-    section("waiting", &WAITING);
-    section("growth", &GROWTH);
-    section("blocks over the busy steps", &BLOCKS);
-    section("use", &USE);
-    if heading.times {
-        section("this machine", &TIMES);
-    }
-    let _ = write!(out, "\n{rule}\n");
     notes(&mut out, heading, cases);
     out
+}
+
+fn sections(heading: &Heading<'_>, cases: &[Column<'_>]) -> Vec<Section> {
+    let replayed: Vec<&Replayed> = cases.iter().map(|(_, case)| *case).collect();
+    let of = |title, lines: &[Line]| Section {
+        title,
+        rows: lines.iter().map(|line| (line.name, replayed.iter().map(|case| (line.text)(case)).collect())).collect(),
+    };
+    let mut sections = vec![of("requests", &REQUESTS), of("waiting", &WAITING), of("growth", &GROWTH)];
+    sections.push(of("blocks over the busy steps", &BLOCKS));
+    sections.push(of("use", &USE));
+    sections.push(Section { title: "sharing", rows: sharing::rows(&replayed, heading.statics) });
+    if heading.times {
+        sections.push(of("this machine", &TIMES));
+    }
+    sections.retain(|section| !section.rows.is_empty());
+    sections
+}
+
+/// Some cases beside one another: those from number `from` on, one for each of `labels`.
+fn beside(out: &mut String, labels: &[&str], widths: &[usize], sections: &[Section], from: usize) {
+    let rule = "─".repeat(NAMES + widths.iter().sum::<usize>());
+    let _ = write!(out, "\n{:NAMES$}", "");
+    for (label, width) in labels.iter().zip(widths) {
+        let _ = write!(out, "{label:>width$}");
+    }
+    for Section { title, rows } in sections {
+        let _ = write!(out, "\n{rule}\n{title}");
+        for (name, cells) in rows {
+            let _ = write!(out, "\n  {name:0$}", NAMES - 2);
+            for (cell, width) in cells[from..].iter().zip(widths) {
+                let _ = write!(out, "{cell:>width$}");
+            }
+        }
+    }
+    let _ = write!(out, "\n{rule}\n");
 }
 
 fn head(out: &mut String, heading: &Heading<'_>) {
@@ -192,6 +228,9 @@ fn notes(out: &mut String, heading: &Heading<'_>, cases: &[Column<'_>]) {
     }
     if has("full") {
         note("full promises the length that was really generated: the best case of a declared limit.");
+    }
+    if cases.iter().any(|(_, case)| case.settings.shares()) {
+        note("Shared blocks count once in A and their tokens for each that has them: utilisation can exceed 100 %.");
     }
     if has("incremental") {
         note(

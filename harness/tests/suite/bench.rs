@@ -81,6 +81,35 @@ fn parts_are_measured_by_themselves() {
     assert!(!table.contains("a batch") && !table.contains("ArrayQueue"), "{table}");
 }
 
+/// Counts only: what it took is noise.
+#[test]
+fn workload_w_runs_on_what_is_made_up_here() {
+    let args = ["--only", "workload", "--made", "150", "--workload-live", "8", "--workload-pool", "2048"];
+    let output = few(&[&args[..], &["--json", "-"]].concat());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let workload = &report["workload"];
+    assert_eq!(
+        (&workload["requests"], &workload["live"], &workload["pool_blocks"]),
+        (&150.into(), &8.into(), &2048.into())
+    );
+    let number = |value: &Value| value.as_u64().expect("a number");
+    assert!(0 < number(&workload["hits"]) && number(&workload["hits"]) < number(&workload["identified_blocks"]));
+    let runs = workload["runs"].as_array().expect("an array");
+    assert_eq!(runs.iter().map(|run| number(&run["threads"])).collect::<Vec<_>>(), [1, 2]);
+    for figure in runs.iter().flat_map(|run| run["figures"].as_array().expect("an array")) {
+        let rounds = figure["rounds_per_second"].as_array().expect("an array");
+        assert!(rounds.len() == 2 && rounds.iter().all(|rate| rate.as_f64().is_some_and(|rate| rate > 0.0)), "{figure}");
+    }
+    for figure in runs[0]["figures"].as_array().expect("an array") {
+        assert!(figure["rounds_hits"].as_array().expect("an array").iter().all(|hits| *hits == workload["hits"]));
+    }
+    let shown = text(&few(&args).stdout);
+    for words in ["Workload W, 150 made-up requests", "ledger and pool", "HashMap, LRU list", "hits"] {
+        assert!(shown.contains(words), "{words} in {shown}");
+    }
+}
+
 #[test]
 fn what_cannot_be_used_is_said() {
     for (args, said) in [
@@ -89,6 +118,10 @@ fn what_cannot_be_used_is_said() {
         (&["--trace", "no/such/file"], "no/such/file"),
         (&["--time-scale", "0/1"], "--time-scale"),
         (&["--threads", "0"], "1 to 64 threads"),
+        (&["--made", "0"], "1 to 1048576 requests"),
+        (&["--made", "9", "--trace", "Cargo.toml"], "--made"),
+        (&["--workload-live", "5000"], "1 to 4096 requests"),
+        (&["--workload-pool", "0"], "64 to 1048576 blocks"),
         (&["--peers", "free-list"], "free-list"),
         (&["--loads", "2000"], "1 to 1024 blocks a batch"),
         (&["--pools", "5"], "64 to 1048576 blocks"),

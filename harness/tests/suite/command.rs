@@ -141,6 +141,47 @@ fn unlimited_is_a_real_pool_that_is_large_enough() {
 }
 
 #[test]
+fn sharing_is_shown_beside_what_it_saves_and_what_isolation_costs() {
+    let args = ["--policy", "contig,full", "--pool", "4096", "--sharing", "off,live,retain", "--group", "one,solo"];
+    let figures = figures(&args);
+    let sim = figures["sim"].as_array().expect("a list");
+    let labels: Vec<&str> = sim.iter().map(|case| case["label"].as_str().expect("text")).collect();
+    assert_eq!(
+        labels,
+        ["contig", "full", "full/live/one", "full/live/solo", "full/retain/one", "full/retain/solo"],
+        "contig never shares, and without sharing groups mean nothing"
+    );
+    let number = |case: usize, key: &str| sim[case][key].as_u64().expect(key);
+    assert!(number(4, "hit_first") > number(2, "hit_first") && number(2, "hit_first") > 0);
+    assert_eq!((number(3, "hit_first"), number(5, "hit_first")), (0, 0));
+    assert!(number(4, "blocks_allocated") + number(4, "hit_first") == number(1, "blocks_allocated"));
+    assert!(number(4, "evictions") > 0 && number(2, "evictions") == 0);
+    assert_eq!((&sim[1]["group"], &sim[3]["group"], &sim[4]["share"]), (&Value::Null, &"solo".into(), &"retain".into()));
+    let prefix = figures["prefix"].as_object().expect("an object");
+    assert_eq!(prefix.keys().collect::<Vec<_>>(), ["one", "one, block 32", "one, block 64", "solo"]);
+    assert_eq!(prefix["one"]["identified_blocks"], sim[2]["lookup_first"]);
+    let lru = figures["lru"].as_array().expect("a list");
+    assert_eq!(lru[5]["hits"], prefix["one"]["hits_unlimited"], "the last one never forgets");
+    let output = replay(&args);
+    let table = text(&output.stdout);
+    for words in ["of all prompt tokens", "against no sharing, blocks", "isolation: tokens found", "evictions"] {
+        assert!(table.contains(words), "{words} in {table}");
+    }
+}
+
+/// Cases that do not fit beside one another follow below.
+#[test]
+fn a_narrow_terminal_gets_a_long_table() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kvledger"));
+    let output = command.args(["replay", "--first", "40", "--policy", "full,incremental"]).env("COLUMNS", "60").output();
+    let output = output.expect("the command starts");
+    let table = text(&output.stdout);
+    assert_eq!(table.matches("completed").count(), 2, "{table}");
+    let figures = table.lines().filter(|line| line.starts_with("  ") || line.starts_with('─'));
+    assert!(figures.map(|line| line.chars().count()).all(|wide| wide <= 60), "{table}");
+}
+
+#[test]
 fn who_can_never_fit_is_counted_and_not_waited_for() {
     let scratch = Scratch::new(b"num_prefill_tokens,num_decode_tokens\n100,10\n1000,10\n20,5\n400,400\n");
     let figures =
@@ -170,8 +211,8 @@ fn flags_that_cannot_be_right_are_refused_by_name() {
         (&["--policy", "contig", "--max-context", "0"], &["--max-context", "contig"]),
         (&["--policy", "contig", "--pool", "100"], &["--pool 100", "--max-context 8192"]),
         (&["--policy", "full", "--max-context", "3"], &["--max-context 3", "longer"]),
-        (&["--sharing", "live"], &["--sharing live", "--sharing off"]),
-        (&["--sharing", "retain"], &["--sharing retain", "--sharing off"]),
+        (&["--sharing", "some"], &["--sharing", "retain"]),
+        (&["--group", "one,seg1:0"], &["--group", "seg1:K"]),
         (&["--group", "seg1:0"], &["--group", "seg1:K"]),
         (&["--threads", "0"], &["--threads", "from 1 to"]),
         (&["--ids-block-tokens", "0"], &["--ids-block-tokens", "from 1 to"]),

@@ -1,10 +1,15 @@
 //! Published traces against figures from an independent implementation of the rules, counter by counter and digest by
-//! digest: every case in which nothing is shared.
+//! digest: every case.
 //!
 //! `KVLEDGER_TRACES` names a folder with `traces/` and `replay-expected/`. Without it the test says that it is skipped; in
 //! CI (`CI=true`) it fails.
 
-use kvledger_harness::replay::{Exceed, Policy, PoolSize, Prepared, Ranked, Settings, replay_all, statics};
+use kvledger_harness::bench::Subject;
+use kvledger_harness::bench::workload::{Shape, measure};
+use kvledger_harness::prefix::GroupRule;
+use kvledger_harness::replay::{
+    Exceed, Policy, PoolSize, Prepared, Ranked, Settings, Sharing, replay_all, statics,
+};
 use kvledger_harness::report::{Case, label};
 use kvledger_harness::trace::{Normalise, Trace, load};
 use serde_json::Value;
@@ -56,11 +61,19 @@ fn settings(expected: &Value, case: &Value) -> Settings {
         0 => PoolSize::Unlimited,
         blocks => PoolSize::Blocks(blocks),
     };
-    Settings {
+    let sharing = match text(case, "share") {
+        "off" => Sharing::Off,
+        "live" => Sharing::Live,
+        "retain" => Sharing::Retain,
+        other => panic!("no such sharing: {other}"),
+    };
+    let group = case["group"].as_str().map_or(GroupRule::One, |rule| rule.parse().expect("a rule"));
+    let settings = Settings {
         block_tokens: number(expected, "block"),
         step_us: number(expected, "tpot_us").into(),
         ..Settings::new(policy, pool, number(case, "safety"), number(expected, "max_ctx"))
-    }
+    };
+    settings.sharing(sharing, group)
 }
 
 /// Every key of `expected` must be in `found` with the same value.
@@ -82,19 +95,18 @@ fn read(folder: &Path, name: &str) -> (Value, Trace) {
     (expected, trace)
 }
 
-fn check(name: &str, cases_at_least: usize) {
+fn check(name: &str, cases: usize) {
     let Some(folder) = folder() else { return };
     let (expected, trace) = read(&folder, name);
     let (block, max_context) = (number(&expected, "block"), number(&expected, "max_ctx"));
     same(name, &expected["static"], &serde_json::to_value(statics(&trace, block, max_context)).expect("JSON"));
 
     let sim = expected["sim"].as_array().expect("a list");
-    let unshared: Vec<&Value> = sim.iter().filter(|case| text(case, "share") == "off").collect();
-    assert!(unshared.len() >= cases_at_least, "{name} has only {} cases without sharing", unshared.len());
-    let settings: Vec<Settings> = unshared.iter().map(|case| settings(&expected, case)).collect();
+    assert_eq!(sim.len(), cases, "{name}");
+    let settings: Vec<Settings> = sim.iter().map(|case| settings(&expected, case)).collect();
     let through: Vec<AtomicU64> = settings.iter().map(|_| AtomicU64::new(0)).collect();
     let outputs = Ranked::outputs(&trace);
-    for (case, replayed) in unshared.iter().zip(replay_all(&trace, &settings, 2, 1, &through)) {
+    for (case, replayed) in sim.iter().zip(replay_all(&trace, &settings, 2, 1, &through)) {
         let what = format!("{name}, {} of {} blocks", text(case, "label"), case["pool"]);
         let replayed = replayed.unwrap_or_else(|failure| panic!("{what}: {failure}"));
         let found = Case::new(label(&replayed.settings, &outputs, None), &replayed);
@@ -114,12 +126,26 @@ fn sharegpt_8k_lengths() {
 
 #[test]
 fn mooncake_conversation() {
-    check("mooncake_conversation", 20);
+    check("mooncake_conversation", 40);
 }
 
 #[test]
 fn weka_agent_sessions() {
-    check("weka_a", 10);
+    check("weka_a", 40);
+}
+
+/// Workload W on the trace for which it was written: its blocks and hits as other managers have them.
+#[test]
+fn workload_w_of_a_real_trace() {
+    let Some(folder) = folder() else { return };
+    let path = folder.join("traces/mooncake/conversation_trace.jsonl");
+    let normalise = Normalise::default();
+    let trace = load(&[path], None, normalise).expect("a trace");
+    let name = "conversation".to_string();
+    let subject = Subject { name, trace, is_sample: false, time_scale: normalise.time_scale };
+    let figures = measure(&subject, &Shape::default(), 1, &|_, _| ()).expect("every manager does what the workload says");
+    assert_eq!((figures.requests, figures.left_out), (12_031, 0));
+    assert_eq!((figures.blocks, figures.hits), (9_312_854, 820_480));
 }
 
 /// The audited replay of a part of a real trace counts the same as the one that skips steps.
@@ -136,5 +162,23 @@ fn an_audited_part_of_a_real_trace() {
             |settings| Prepared::new(&trace, &settings).expect("a pool").run(&AtomicU64::new(0)).expect("a replay");
         let (skipping, audited) = (run(settings), run(Settings { audit: true, ..settings }));
         assert_eq!((skipping.counters, skipping.digests), (audited.counters, audited.digests), "{policy:?}");
+    }
+}
+
+/// The same where blocks are shared and kept.
+#[test]
+fn an_audited_part_of_a_trace_with_prefixes() {
+    let Some(folder) = folder() else { return };
+    let path = folder.join("traces/mooncake/conversation_trace.jsonl");
+    let normalise = Normalise { first: Some(60), time_scale: "1/4".parse().expect("a fraction") };
+    let trace = load(&[path], None, normalise).expect("a trace");
+    for (sharing, group) in [(Sharing::Live, GroupRule::One), (Sharing::Retain, GroupRule::Index(2))] {
+        let settings = Settings::new(Policy::Incremental, PoolSize::Blocks(12_288), 128, 131_072);
+        let settings = settings.sharing(sharing, group);
+        let run =
+            |settings| Prepared::new(&trace, &settings).expect("a pool").run(&AtomicU64::new(0)).expect("a replay");
+        let (skipping, audited) = (run(settings), run(Settings { audit: true, ..settings }));
+        assert_eq!((skipping.counters, skipping.digests), (audited.counters, audited.digests), "{sharing:?}");
+        assert!(skipping.counters.hit_first > 0);
     }
 }

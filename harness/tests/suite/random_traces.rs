@@ -3,7 +3,8 @@
 
 use super::reference::{Request, simulate};
 use kvledger_core::model::{BlackBox, Random};
-use kvledger_harness::replay::{Exceed, Policy, PoolSize, Prepared, Replayed, Settings, digests};
+use kvledger_harness::prefix::GroupRule;
+use kvledger_harness::replay::{Exceed, Policy, PoolSize, Prepared, Replayed, Settings, Sharing, digests};
 use kvledger_harness::trace::{Format, Normalise, Rows, Trace};
 use std::sync::atomic::AtomicU64;
 
@@ -16,22 +17,48 @@ fn one_of<T: Copy>(random: &mut Random, values: &[T]) -> T {
     values[random.below(values.len() as u32) as usize]
 }
 
-fn requests(random: &mut Random) -> Vec<Request> {
+/// Requests in order of arrival, and how many tokens an id of theirs names.
+#[derive(Clone, Debug)]
+struct Case {
+    requests: Vec<Request>,
+    id_tokens: u32,
+    settings: Settings,
+}
+
+impl Case {
+    fn random(seed: u64) -> Case {
+        let mut random = Random::new(seed);
+        let id_tokens = one_of(&mut random, &[1, 2, 4, 5, 16]);
+        let requests = requests(&mut random, id_tokens);
+        let settings = settings(&mut random, &requests);
+        Case { requests, id_tokens, settings }
+    }
+}
+
+fn requests(random: &mut Random, id_tokens: u32) -> Vec<Request> {
     let count = range(random, 1, 40);
     let (longest_prompt, longest_output) = (range(random, 1, 80), one_of(random, &[1, 5, 40, 200]));
     let span = one_of(random, &[0, 50, 2_000, 100_000]);
+    // A few conversations that many requests repeat, or go on with.
+    let (conversations, tenants) = (one_of(random, &[1, 2, 5, 30]), one_of(random, &[1, 2, 3]));
     let mut requests: Vec<Request> = (0..count)
-        .map(|_| {
-            (range(random, 0, span), range(random, 1, longest_prompt) as u32, range(random, 1, longest_output) as u32)
+        .map(|number| {
+            let (arrival_us, prompt) = (range(random, 0, span), range(random, 1, longest_prompt) as u32);
+            let output = range(random, 1, longest_output) as u32;
+            let (said, ids) = (range(random, 1, conversations), u64::from(prompt.div_ceil(id_tokens)));
+            let (common, named) = (range(random, 0, ids), range(random, 0, ids).max(range(random, 0, ids)));
+            let id = |place| if place < common { said << 32 | place } else { number << 40 | place };
+            let (ids, tenant) = ((0..named).map(id).collect(), range(random, 1, tenants));
+            Request { arrival_us, prompt, output, tenant, ids }
         })
         .collect();
-    requests.sort_by_key(|request| request.0);
+    requests.sort_by_key(|request| request.arrival_us);
     requests
 }
 
 fn settings(random: &mut Random, requests: &[Request]) -> Settings {
     let block_tokens = one_of(random, &[1, 2, 3, 4, 7, 16, 64]);
-    let longest = requests.iter().map(|&(_, prompt, output)| u64::from(prompt + output)).max().unwrap_or(1);
+    let longest = requests.iter().map(|request| u64::from(request.prompt + request.output)).max().unwrap_or(1);
     let max_context = longest + range(random, 0, 20) - range(random, 0, longest / 2);
     let (longest_promise, spare) = (one_of(random, &[0, 3, 50, 300]), one_of(random, &[1, 10, 100]));
     let policy = match range(random, 0, 9) {
@@ -53,80 +80,99 @@ fn settings(random: &mut Random, requests: &[Request]) -> Settings {
     let may_be_0 = |random: &mut Random, value| if range(random, 0, 2) == 0 { 0 } else { value };
     let max_context = if policy == Policy::Contig { max_context.max(1) } else { may_be_0(random, max_context) };
     let (cap, step_us) = (range(random, 1, 6), one_of(random, &[1, 10, 1_000]));
-    Settings {
+    let k = range(random, 1, 3) as u32;
+    let group = one_of(
+        random,
+        &[GroupRule::One, GroupRule::One, GroupRule::Solo, GroupRule::Tenant, GroupRule::Index(k), GroupRule::SecondSegment(k)],
+    );
+    let sharing = one_of(random, &[Sharing::Off, Sharing::Live, Sharing::Retain, Sharing::Retain]);
+    let settings = Settings {
         block_tokens: block_tokens as u32,
         max_running: may_be_0(random, cap) as u32,
         step_us,
         ..Settings::new(policy, pool, safety, max_context as u32)
-    }
+    };
+    settings.sharing(sharing, group)
 }
 
-fn trace(requests: &[Request]) -> Trace {
+fn trace(case: &Case) -> Trace {
     let mut rows = Rows::default();
-    for &(arrival_us, prompt, output) in requests {
-        rows.push(arrival_us, prompt, output, 0, &[]);
+    for request in &case.requests {
+        rows.push(request.arrival_us, request.prompt, request.output, request.tenant, &request.ids);
     }
-    rows.into_trace("random", Format::GenericCsv, 1, Normalise::default()).expect("a trace")
+    rows.into_trace("random", Format::GenericCsv, case.id_tokens, Normalise::default()).expect("a trace")
 }
 
-fn replay(requests: &[Request], settings: &Settings) -> Replayed {
-    let mut prepared = Prepared::new(&trace(requests), settings).expect("a pool");
+fn replay(case: &Case) -> Replayed {
+    let mut prepared = Prepared::new(&trace(case), &case.settings).expect("a pool");
     let mut black_box = BlackBox::new("random-trace", 1024);
     let outcome = prepared.run_recorded(&AtomicU64::new(0), black_box.ring());
-    outcome.unwrap_or_else(|failure| panic!("{failure}\n{settings:?}\n{requests:?}"))
+    outcome.unwrap_or_else(|failure| panic!("{failure}\n{case:?}"))
 }
 
-fn compare(replayed: &Replayed, requests: &[Request], settings: &Settings, seed: u64) {
-    let (counters, records) = simulate(requests, settings);
-    assert_eq!(replayed.counters, counters, "seed {seed}, {settings:?}, {requests:?}");
-    assert_eq!(replayed.records, records, "seed {seed}, {settings:?}, {requests:?}");
+fn compare(replayed: &Replayed, case: &Case, seed: u64) {
+    let (counters, records) = simulate(&case.requests, case.id_tokens, &case.settings);
+    assert_eq!(replayed.counters, counters, "seed {seed}, {case:?}");
+    assert_eq!(replayed.records, records, "seed {seed}, {case:?}");
     assert_eq!(replayed.digests, digests(&records));
 }
 
 #[test]
 fn the_engine_counts_what_the_rules_count() {
     let seeds = if cfg!(debug_assertions) { 3_000 } else { 20_000 };
-    let (mut preempted, mut truncated, mut rejected, mut exceeded) = (0, 0, 0, 0);
+    let mut happened = [0; 9];
     for seed in 1..=seeds {
-        let mut random = Random::new(seed);
-        let requests = requests(&mut random);
-        let settings = settings(&mut random, &requests);
-        let replayed = replay(&requests, &settings);
-        compare(&replayed, &requests, &settings, seed);
-        preempted += u64::from(replayed.counters.preemptions > 0);
-        truncated += u64::from(replayed.counters.truncated > 0);
-        exceeded += u64::from(replayed.counters.exceed_blocks > 0);
-        rejected += u64::from(replayed.counters.rejected_ctx + replayed.counters.rejected_pool > 0);
+        let case = Case::random(seed);
+        let replayed = replay(&case);
+        compare(&replayed, &case, seed);
+        let counters = &replayed.counters;
+        let sharing = case.settings.sharing;
+        let now = [
+            counters.preemptions > 0,
+            counters.truncated > 0,
+            counters.exceed_blocks > 0,
+            counters.rejected_ctx + counters.rejected_pool > 0,
+            counters.hit_first > 0 && sharing == Sharing::Live,
+            counters.hit_first > 0 && sharing == Sharing::Retain,
+            counters.hit_re > 0,
+            counters.evictions > 0,
+            counters.hit_first > 0 && case.settings.group != GroupRule::One,
+        ];
+        happened.iter_mut().zip(now).for_each(|(count, now)| *count += u64::from(now));
     }
     // The traces are worth their time only if everything happens in many of them.
-    for (what, count) in
-        [("preempted", preempted), ("truncated", truncated), ("rejected", rejected), ("exceeded", exceeded)]
-    {
-        assert!(count > seeds / 50, "only {count} of {seeds} traces {what}");
+    let names = ["preempted", "truncated", "exceeded", "rejected", "shared", "kept", "hit again", "evicted", "groups"];
+    for (what, count) in names.into_iter().zip(happened) {
+        assert!(count > seeds / 50, "only {count} of {seeds} traces: {what}");
     }
 }
 
 #[test]
 fn the_audit_counts_the_same_and_finds_nothing() {
     for seed in 1..=if cfg!(debug_assertions) { 150 } else { 1_000 } {
-        let mut random = Random::new(seed << 20);
-        let requests = requests(&mut random);
-        let settings = Settings { audit: true, ..settings(&mut random, &requests) };
-        compare(&replay(&requests, &settings), &requests, &settings, seed);
+        let mut case = Case::random(seed << 20);
+        case.settings.audit = true;
+        compare(&replay(&case), &case, seed);
     }
 }
 
 #[test]
 fn a_run_can_be_repeated_in_the_same_memory() {
-    let requests: Vec<Request> = (0..30).map(|i| (i * 7, 20 + i as u32, 30)).collect();
+    let ids = |i: u64| (0..4 + i % 3).collect();
+    let requests = (0..30).map(|i| Request { ids: ids(i), ..Request::plain(i * 7, 20 + i as u32, 30) }).collect::<Vec<_>>();
     let settings = Settings { block_tokens: 4, ..Settings::new(Policy::Incremental, PoolSize::Blocks(60), 2, 0) };
-    let mut prepared = Prepared::new(&trace(&requests), &settings).expect("a pool");
-    let first = prepared.run(&AtomicU64::new(0)).expect("a run");
-    let through = AtomicU64::new(0);
-    let second = prepared.run(&through).expect("a run");
-    assert!(first.counters.preemptions > 0, "the pool is small enough to matter");
-    assert_eq!((first.counters, first.digests), (second.counters, second.digests));
-    assert_eq!(through.into_inner(), 30);
+    for sharing in [Sharing::Off, Sharing::Live, Sharing::Retain] {
+        let settings = settings.sharing(sharing, GroupRule::Index(2));
+        let case = Case { requests: Vec::clone(&requests), id_tokens: 4, settings };
+        let mut prepared = Prepared::new(&trace(&case), &settings).expect("a pool");
+        let first = prepared.run(&AtomicU64::new(0)).expect("a run");
+        let through = AtomicU64::new(0);
+        let second = prepared.run(&through).expect("a run");
+        assert!(first.counters.preemptions > 0, "the pool is small enough to matter");
+        assert_eq!(first.counters.hit_first > 0, settings.shares());
+        assert_eq!((first.counters, first.digests), (second.counters, second.digests));
+        assert_eq!(through.into_inner(), 30);
+    }
 }
 
 /// The net catches: settings that differ by one are told apart on some trace, for each setting that the rules know.
@@ -134,18 +180,23 @@ fn a_run_can_be_repeated_in_the_same_memory() {
 fn a_wrong_setting_is_noticed() {
     let differs = |change: &dyn Fn(&mut Settings)| {
         (1..400).any(|seed| {
-            let mut random = Random::new(seed);
-            let requests = requests(&mut random);
-            let right = settings(&mut random, &requests);
-            let mut wrong = right;
+            let right = Case::random(seed);
+            let mut wrong = right.settings;
             change(&mut wrong);
-            wrong != right && simulate(&requests, &wrong).0 != replay(&requests, &right).counters
+            wrong != right.settings
+                && simulate(&right.requests, right.id_tokens, &wrong).0 != replay(&right).counters
         })
     };
     assert!(differs(&|settings| settings.safety = settings.safety.saturating_sub(1)));
     assert!(differs(&|settings| settings.block_tokens += 1));
     assert!(differs(&|settings| settings.max_running += u32::from(settings.max_running > 0)));
     assert!(differs(&|settings| settings.step_us += 1));
+    assert!(differs(&|settings| settings.group = GroupRule::Solo));
+    assert!(differs(&|settings| {
+        if settings.sharing == Sharing::Retain {
+            settings.sharing = Sharing::Live;
+        }
+    }));
     assert!(differs(&|settings| {
         if let Policy::Percentile { q_tokens, .. } = &mut settings.policy {
             *q_tokens += 1;

@@ -1,5 +1,6 @@
 //! `kvledger record` and `kvledger rerun` as a user runs them.
 
+use kvledger_core::recorder::HEADER_WORDS;
 use kvledger_core::{Admission, Line, Pool, PoolConfig, Step, Stream, entries, lines};
 use kvledger_harness::recording;
 use std::path::{Path, PathBuf};
@@ -127,23 +128,45 @@ fn rings_of_two_threads_are_merged() {
     assert!(code == 2 && error.contains("give each record once"), "{error}");
 }
 
+/// Prefixes and publications are in a record, and made again they come to the same.
+#[test]
+fn a_replay_that_shares_can_be_made_again() {
+    let folder = Folder::new("shared");
+    for sharing in ["live", "retain"] {
+        let file = folder.file(sharing);
+        let args = ["--policy", "incremental", "--pool", "1024", "--first", "150", "--group", "idx:2"];
+        let (code, _, error) = kvledger(&[&["record", "--out", &file, "--sharing", sharing][..], &args].concat());
+        assert_eq!((code, error.as_str()), (0, ""));
+        let (code, out, error) = kvledger(&["rerun", &file]);
+        assert_eq!((code, error.as_str()), (0, ""), "{out}");
+        assert!(out.contains("calls made again: answers and block ids are the same"), "{out}");
+        let (_, out, _) = kvledger(&["rerun", "--list", &file]);
+        assert!(out.contains(" found\n") && out.contains(" names under epoch "), "{out}");
+    }
+}
+
+/// Where a dump says how many words were ever written.
+const WRITTEN_AT: usize = 16;
+
 #[test]
 fn a_changed_answer_is_shown_and_fails() {
     let folder = Folder::new("changed");
     let file = folder.file("record");
     kvledger(&["record", "--out", &file, "--first", "5"]);
     let mut words = recording::read(Path::new(&file)).expect("a file");
-    // The promise of the first admission, that is, of the second call: its answer is the word before its footer.
+    // The promise of the first admission, that is, of the second call: its answer is three words before its footer, and the
+    // promise the first half of the first of them.
     let footers = |words: &[u64]| {
-        let mut ends = vec![words.len()];
-        while let Some(&end) = ends.last().filter(|&&end| end > 24) {
+        // The ring is as long as the records, up to a line.
+        let mut ends = vec![HEADER_WORDS + words[WRITTEN_AT] as usize];
+        while let Some(&end) = ends.last().filter(|&&end| end > HEADER_WORDS) {
             ends.push(end - (words[end - 1] >> 32) as usize);
         }
         ends
     };
     let ends = footers(&words);
     let admit = ends[ends.len() - 3..].iter().copied().find(|&end| words[end - 1] as u8 == 2).expect("an admission");
-    words[admit - 2] += 1;
+    words[admit - 4] += 1;
     recording::write(Path::new(&file), &words).expect("a file");
     let (code, out, error) = kvledger(&["rerun", &file]);
     assert_eq!(code, 1);
@@ -162,7 +185,7 @@ fn what_follows_a_record_and_a_record_of_nothing_are_not_passed_over() {
     assert!(code == 2 && error.contains("bytes follow the record"), "{error}");
     // No word was written yet.
     let mut nothing = words;
-    nothing[16] = 0;
+    nothing[WRITTEN_AT] = 0;
     recording::write(Path::new(&empty), &nothing).expect("a file");
     let (code, _, error) = kvledger(&["rerun", &empty]);
     assert!(code == 1 && error.contains("nothing is shown"), "{error}");
@@ -178,7 +201,8 @@ fn wrong_flags_and_files_are_refused_before_anything_is_done() {
         (&["record"][..], "--out"),
         (&["record", "--out", &out, "--policy", "all"], "possible values: contig, full, incremental, percentile]"),
         (&["record", "--out", &out, "--policy", "percentile"], "--percentile-tokens"),
-        (&["record", "--out", &out, "--sharing", "live"], "--sharing live"),
+        (&["record", "--out", &out, "--sharing", "off,live"], "one value each"),
+        (&["record", "--out", &out, "--group", "one,solo"], "one value each"),
         (&["record", "--out", "-"], "give a file"),
         (&["record", "--out", &out, "--json", &out], "--json"),
         (&["record", "--out", "/no/such/folder/x"], "--out /no/such/folder/x"),

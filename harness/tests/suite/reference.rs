@@ -1,14 +1,35 @@
-//! The rules of the replay (`harness/RULES.md`), written the obvious way: step by step, over plain integers, with a list of who runs and a queue
-//! of who waits. Nothing here is shared with the engine but the types of settings and results.
+//! The rules of the replay (`harness/RULES.md`), written the obvious way: step by step, over plain integers, with a list of
+//! who runs, a queue of who waits, a map of who holds what is known, and a list of what is kept. Nothing here is shared with
+//! the engine but the types of settings and results.
 
-use kvledger_harness::replay::{Counters, Exceed, Outcome, Policy, PoolSize, Record, Settings};
-use std::collections::VecDeque;
+use kvledger_harness::prefix::GroupRule;
+use kvledger_harness::replay::{Counters, Exceed, Outcome, Policy, PoolSize, Record, Settings, Sharing};
+use std::collections::{HashMap, VecDeque};
 
-/// Arrival in microseconds, prompt tokens, output tokens.
-pub type Request = (u64, u32, u32);
+/// A request, and what its tokens are: each id names the next `id_tokens` of the trace.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Request {
+    pub arrival_us: u64,
+    pub prompt: u32,
+    pub output: u32,
+    pub tenant: u64,
+    pub ids: Vec<u64>,
+}
+
+impl Request {
+    /// Without ids.
+    pub fn plain(arrival_us: u64, prompt: u32, output: u32) -> Request {
+        Request { arrival_us, prompt, output, ..Request::default() }
+    }
+}
+
+/// A block by its rule: the group, the block before it, and which tokens of which ids it has.
+type Identity = (u64, Option<usize>, Vec<(u64, u64)>);
 
 #[derive(Clone, Default)]
 struct State {
+    /// The identified blocks of its prompt.
+    names: Vec<usize>,
     arrival_step: u64,
     prompt: u64,
     output: u64,
@@ -23,16 +44,22 @@ struct Reference {
     records: Vec<Record>,
     running: Vec<usize>,
     queue: VecDeque<usize>,
+    /// How many running requests hold a known block.
+    holders: HashMap<usize, u64>,
+    /// Known blocks that nobody holds, in the order in which they were let go.
+    kept: Vec<usize>,
     counters: Counters,
     now: u64,
 }
 
 /// Runs the rules. Requests are in order of arrival.
-pub fn simulate(requests: &[Request], settings: &Settings) -> (Counters, Vec<Record>) {
-    let states = requests.iter().map(|&(arrival_us, prompt, output)| State {
-        arrival_step: arrival_us.div_ceil(settings.step_us),
-        prompt: prompt.into(),
-        output: output.into(),
+pub fn simulate(requests: &[Request], id_tokens: u32, settings: &Settings) -> (Counters, Vec<Record>) {
+    let mut names = HashMap::new();
+    let states = requests.iter().enumerate().map(|(i, request)| State {
+        names: identified(i, request, id_tokens, settings, &mut names),
+        arrival_step: request.arrival_us.div_ceil(settings.step_us),
+        prompt: request.prompt.into(),
+        output: request.output.into(),
         ..State::default()
     });
     let mut reference = Reference {
@@ -41,11 +68,44 @@ pub fn simulate(requests: &[Request], settings: &Settings) -> (Counters, Vec<Rec
         records: vec![Record::default(); requests.len()],
         running: Vec::new(),
         queue: VecDeque::new(),
+        holders: HashMap::new(),
+        kept: Vec::new(),
         counters: Counters { requests: requests.len() as u64, ..Counters::default() },
         now: 0,
     };
     reference.run();
     (reference.counters, reference.records)
+}
+
+/// K: what the identified blocks of a request are called.
+fn identified(
+    i: usize,
+    request: &Request,
+    id_tokens: u32,
+    settings: &Settings,
+    names: &mut HashMap<Identity, usize>,
+) -> Vec<usize> {
+    if settings.sharing == Sharing::Off || settings.policy == Policy::Contig {
+        return Vec::new();
+    }
+    let of = |number: usize| request.ids.get(number.min(request.ids.len().saturating_sub(1))).copied().unwrap_or(0);
+    let group = match settings.group {
+        GroupRule::One => 0,
+        GroupRule::Solo => i as u64,
+        GroupRule::Tenant => request.tenant,
+        GroupRule::Index(k) => i as u64 % u64::from(k),
+        GroupRule::SecondSegment(k) => of(1) % u64::from(k),
+    };
+    let (block, id_tokens) = (u64::from(settings.block_tokens), u64::from(id_tokens));
+    let named = (request.ids.len() as u64 * id_tokens).min(request.prompt.into());
+    let mut all = Vec::new();
+    for number in 0..named / block {
+        let tokens = number * block..(number + 1) * block;
+        let pieces = tokens.map(|token| (request.ids[(token / id_tokens) as usize], token % id_tokens)).collect();
+        let next = names.len();
+        all.push(*names.entry((group, all.last().copied(), pieces)).or_insert(next));
+    }
+    all
 }
 
 impl Reference {
@@ -90,7 +150,30 @@ impl Reference {
     }
 
     fn used(&self) -> u64 {
-        self.running.iter().map(|&i| self.states[i].held).sum()
+        let private = |&i: &usize| self.states[i].held - self.states[i].names.len().min(self.states[i].held as usize) as u64;
+        self.running.iter().map(private).sum::<u64>() + self.holders.len() as u64
+    }
+
+    /// Room for a new block.
+    fn make_room(&mut self) {
+        if self.n() > 0 && self.used() + self.kept.len() as u64 == self.n() {
+            self.kept.remove(0);
+            self.counters.evictions += 1;
+        }
+    }
+
+    /// The blocks of who does not run any more.
+    fn release(&mut self, i: usize) {
+        for name in self.states[i].names.iter().rev() {
+            let holders = self.holders.get_mut(name).expect("a running request holds its blocks");
+            *holders -= 1;
+            if *holders == 0 {
+                self.holders.remove(name);
+                if self.settings.sharing == Sharing::Retain {
+                    self.kept.push(*name);
+                }
+            }
+        }
     }
 
     fn promised(&self) -> u64 {
@@ -144,18 +227,41 @@ impl Reference {
         while let Some(&i) = self.queue.front() {
             let cap = self.settings.max_running as usize;
             let promise = self.promise(i);
-            let fits = self.n() == 0 || self.used() + self.promised() + promise + self.s() <= self.n();
+            let names = self.states[i].names.clone();
+            let is_known = |name: &&usize| self.holders.contains_key(name) || self.kept.contains(name);
+            let hits = names.iter().take_while(is_known).count();
+            let live = names[..hits].iter().filter(|name| self.holders.contains_key(name)).count() as u64;
+            let fits = self.n() == 0 || self.used() + self.promised() + promise - live + self.s() <= self.n();
             if !fits || (cap > 0 && self.running.len() >= cap) {
                 break;
             }
             self.queue.pop_front();
             self.running.push(i);
             let needed = self.blocks(self.states[i].prompt + self.states[i].generated);
-            let state = &mut self.states[i];
-            state.promised = promise;
-            state.held = if self.settings.policy == Policy::Contig { promise } else { needed };
-            self.counters.blocks_allocated += state.held;
+            let needed = if self.settings.policy == Policy::Contig { promise } else { needed };
+            self.states[i].promised = promise;
+            self.states[i].held = hits as u64;
+            for name in &names[..hits] {
+                self.kept.retain(|kept| kept != name);
+                *self.holders.entry(*name).or_insert(0) += 1;
+            }
+            for block in hits..needed as usize {
+                self.make_room();
+                self.states[i].held += 1;
+                if let Some(&name) = names.get(block) {
+                    self.holders.insert(name, 1);
+                }
+            }
+            self.counters.blocks_allocated += needed - hits as u64;
             self.counters.admissions += 1;
+            self.records[i].hits += hits as u64;
+            if self.records[i].admit.is_none() {
+                self.counters.hit_first += hits as u64;
+                self.counters.lookup_first += names.len() as u64;
+            } else {
+                self.counters.hit_re += hits as u64;
+            }
+            let state = &self.states[i];
             if self.records[i].admit.is_none() {
                 self.records[i].admit = Some(self.now);
                 let wait = self.now - state.arrival_step;
@@ -202,6 +308,7 @@ impl Reference {
             }
             self.states[i].promised += 1;
         }
+        self.make_room();
         self.states[i].held += 1;
         self.counters.blocks_allocated += 1;
         true
@@ -216,6 +323,7 @@ impl Reference {
                 Exceed::PreemptYoungest => self.preempt(*self.running.last().expect("the requester runs")),
                 Exceed::Truncate => {
                     self.running.retain(|&other| other != i);
+                    self.release(i);
                     self.records[i].outcome = Outcome::Truncated;
                     self.records[i].finish = Some(self.now);
                     self.counters.truncated += 1;
@@ -230,6 +338,7 @@ impl Reference {
 
     fn preempt(&mut self, i: usize) {
         self.running.retain(|&other| other != i);
+        self.release(i);
         self.counters.preemptions += 1;
         self.counters.lost_tokens += self.states[i].prompt + self.states[i].generated;
         self.records[i].preempts += 1;
@@ -240,7 +349,9 @@ impl Reference {
         let (used, committed) = (self.used(), self.used() + self.promised());
         let tokens: u64 = self.running.iter().map(|&i| self.states[i].prompt + self.states[i].generated).sum();
         let running = self.running.len() as u64;
+        let kept = self.kept.len() as u64;
         let counters = &mut self.counters;
+        counters.peak_cached = counters.peak_cached.max(kept);
         counters.busy_steps += 1;
         counters.end_step = self.now;
         counters.sum_used += used;
@@ -256,6 +367,7 @@ impl Reference {
         for i in self.running.clone() {
             if self.states[i].generated == self.states[i].output {
                 self.running.retain(|&other| other != i);
+                self.release(i);
                 self.records[i].outcome = Outcome::Completed;
                 self.records[i].finish = Some(self.now);
                 self.counters.completed += 1;

@@ -1,7 +1,8 @@
 //! The worked example of `RULES.md`, read from there: four requests, and for each case what happens to each of them and
 //! every counter, worked out by hand.
 
-use kvledger_harness::replay::{Counters, Exceed, Policy, PoolSize, Prepared, Record, Settings};
+use kvledger_harness::prefix::GroupRule;
+use kvledger_harness::replay::{Counters, Exceed, Policy, PoolSize, Prepared, Record, Settings, Sharing};
 use kvledger_harness::trace::{Normalise, Trace, load_text};
 use serde_json::Value;
 use std::sync::atomic::AtomicU64;
@@ -42,10 +43,17 @@ fn policy(words: &str) -> Policy {
     }
 }
 
-/// `admit finish preempts hits outcome` of a request; nothing is shared, so nothing is hit.
+fn sharing(words: &str) -> (Sharing, GroupRule) {
+    let name = value_of(words, "sharing").unwrap_or("off");
+    let sharing = [Sharing::Off, Sharing::Live, Sharing::Retain].into_iter().find(|sharing| sharing.name() == name);
+    (sharing.expect(words), value_of(words, "group").unwrap_or("one").parse().expect(words))
+}
+
+/// `admit finish preempts hits outcome` of a request.
 fn fate(record: &Record) -> String {
     let step = |step: Option<u64>| step.map_or("-1".to_string(), |step| step.to_string());
-    format!("{} {} {} 0 {}", step(record.admit), step(record.finish), record.preempts, record.outcome.name())
+    let Record { admit, finish, preempts, hits, outcome, .. } = *record;
+    format!("{} {} {preempts} {hits} {}", step(admit), step(finish), outcome.name())
 }
 
 /// Every counter is what `expected` says; 0 if it says nothing.
@@ -66,7 +74,8 @@ fn check(trace: &Trace, settings: &str, fates: &str, counters: &str) {
     for audit in [false, true] {
         let what = format!("{settings}, audit {audit}");
         let pool = PoolSize::Blocks(number_of(settings, "pool"));
-        let settings = Settings::new(policy(settings), pool, number_of(settings, "safety"), 24);
+        let (sharing, group) = sharing(settings);
+        let settings = Settings::new(policy(settings), pool, number_of(settings, "safety"), 24).sharing(sharing, group);
         let mut prepared = Prepared::new(trace, &Settings { block_tokens: 4, audit, ..settings }).expect("a pool");
         let replayed = prepared.run(&AtomicU64::new(0)).expect("a replay");
         assert_eq!(replayed.records.iter().map(fate).collect::<Vec<_>>().join("; "), fates, "{what}");
@@ -79,16 +88,12 @@ fn check(trace: &Trace, settings: &str, fates: &str, counters: &str) {
 #[test]
 fn every_case_comes_out_as_by_hand() {
     let trace = load_text("the worked example", fenced("jsonl"), Some(4), Normalise::default()).expect("a trace");
-    let (mut unshared, mut shared) = (0, 0);
-    for case in fenced("text").split("\n\n") {
+    let mut shared = 0;
+    let cases: Vec<&str> = fenced("text").split("\n\n").collect();
+    for case in &cases {
         let [settings, fates, counters] = case.lines().collect::<Vec<_>>()[..] else { panic!("three lines: {case}") };
-        if value_of(settings, "sharing").is_some() {
-            shared += 1;
-        } else {
-            check(&trace, settings, fates, counters);
-            unshared += 1;
-        }
+        check(&trace, settings, fates, counters);
+        shared += u32::from(value_of(settings, "sharing").is_some());
     }
-    // The three wait for `--sharing`.
-    assert_eq!((unshared, shared), (6, 3));
+    assert_eq!((cases.len(), shared), (9, 3));
 }

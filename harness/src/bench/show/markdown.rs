@@ -2,6 +2,7 @@
 
 use super::grid::Grid;
 use super::text::{ADMISSION, admission_grid, steps_grid};
+use super::workload::workload_grid;
 use super::{DISTURBED, ahead, digits, headline, is_alone, is_shared, shown, stood_still, threads, verdict};
 use crate::bench::allocator::{FREE_BLOCKS, NOTHING, QUEUE, Side};
 use crate::bench::document::{Described, Report};
@@ -202,6 +203,10 @@ fn calls(out: &mut String, report: &Report) {
             replay.policy,
             grouped(replay.best_per_second as u64)
         );
+    }
+    if let Some(figures) = &report.workload {
+        let (words, grid) = workload_grid(figures);
+        let _ = writeln!(out, "{words}\n\n{}", grid.markdown());
     }
 }
 

@@ -6,6 +6,7 @@ mod grid;
 mod markdown;
 mod picture;
 mod text;
+mod workload;
 
 pub use changes::changes;
 pub use markdown::{markdown, put_between_marks};

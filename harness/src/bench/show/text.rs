@@ -1,6 +1,7 @@
 //! Everything that was measured, as text.
 
 use super::grid::{Grid, wrapped};
+use super::workload::workload_grid;
 use super::{DISTURBED, ahead, digits, distinct, headline, is_alone, is_shared, stood_still, threads, verdict};
 use crate::bench::admission::Contention;
 use crate::bench::document::Report;
@@ -41,6 +42,7 @@ pub fn text(report: &Report, width: usize) -> String {
     admission(&mut page, report);
     steps(&mut page, &report.steps);
     replay(&mut page, report);
+    workload(&mut page, report);
     goals(&mut page, report);
     page.out
 }
@@ -252,6 +254,13 @@ fn replay(page: &mut Page, report: &Report) {
         grouped(figures.best_per_second as u64),
         grouped(figures.median_per_second as u64)
     ));
+}
+
+fn workload(page: &mut Page, report: &Report) {
+    if let Some(figures) = &report.workload {
+        let (words, grid) = workload_grid(figures);
+        page.table(&words, &grid);
+    }
 }
 
 /// Loads of a missed goal that are shown.

@@ -9,14 +9,16 @@ use super::output::{can_be_written, write_file, write_out};
 use super::values::{count_u32, count_u64};
 use super::{Stop, input, terminal};
 use crate::bench::{self, Batches, CANDIDATES, Effort, Occupancy, Part, Plan, Selection, Side, Slices, Subject};
-use crate::trace::{Normalise, TimeScale};
+use crate::bench::workload::Shape;
+use crate::sample;
+use crate::trace::{self, Normalise, TimeScale};
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Measure on this machine: allocations beside what others use, admission, scheduler steps, and a replay.
+/// Measure on this machine: allocations beside what others use, admission, scheduler steps, a replay, and shared prefixes.
 ///
 /// Everything runs in one process, candidates in turn. About three minutes; with --full every load, under 25 minutes.
 /// Other work on the machine spoils the figures: the load average stands above them.
@@ -33,10 +35,11 @@ pub struct Args {
 const EXAMPLES: &str = "Examples:
   kvledger bench --json figures.json
   kvledger bench --only allocators --peers mutex,bitmap-counted --threads 2 --loads 17
+  kvledger bench --only workload --trace conversation.jsonl
   kvledger bench --full --json figures.json
   kvledger bench report figures.json --svg figures.svg
 
-Exit codes: 0 measured, whatever came of the goals; 1 the replay failed, or a candidate broke; 2 the flags or the trace
+Exit codes: 0 measured, whatever came of the goals; 1 the replay or workload W failed, or a candidate broke; 2 the flags or the trace
 cannot be used.";
 
 #[derive(clap::Subcommand, Debug)]
@@ -49,7 +52,7 @@ enum Apart {
 #[derive(clap::Args, Debug)]
 struct Measure {
     /// Measure only these parts, separated by commas
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "allocators,runs,stopped,admission,step,replay")]
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "allocators,runs,stopped,admission,step,replay,workload")]
     only: Vec<Part>,
 
     /// Every load: pools of 2^10, 2^16 and 2^20 blocks, 50, 95 and 99.9 % held
@@ -76,9 +79,21 @@ struct Measure {
     #[arg(long, value_delimiter = ',', value_name = "PERCENT")]
     occupancies: Vec<Occupancy>,
 
-    /// The trace to replay [default: a small sample that comes with kvledger]
+    /// The trace for the replay and for workload W [default: a small sample that comes with kvledger]
     #[arg(long, value_name = "PATH")]
     trace: Option<PathBuf>,
+
+    /// A trace of so many requests that is made up here, in place of a file
+    #[arg(long, value_parser = made, value_name = "REQUESTS", conflicts_with = "trace")]
+    made: Option<usize>,
+
+    /// Workload W: most requests that are live at once
+    #[arg(long, value_parser = live, value_name = "K", default_value = "64")]
+    workload_live: u32,
+
+    /// Workload W: blocks of the pool
+    #[arg(long, value_parser = pool, value_name = "N", default_value = "131072")]
+    workload_pool: u32,
 
     /// Multiply its arrival times by this fraction: 1/4 makes the trace arrive four times as fast
     #[arg(long, value_name = "NUM/DEN", default_value = "1/4")]
@@ -122,6 +137,22 @@ fn pool(text: &str) -> Result<u32, String> {
     blocks.ok_or_else(|| format!("give {POOL_MIN} to {POOL_MAX} blocks"))
 }
 
+/// Most requests of a trace that is made up.
+const MADE_MAX: usize = 1 << 20;
+
+fn made(text: &str) -> Result<usize, String> {
+    let requests = text.parse().ok().filter(|requests| (1..=MADE_MAX).contains(requests));
+    requests.ok_or_else(|| format!("give 1 to {MADE_MAX} requests"))
+}
+
+/// Most requests that are live: each has a row as long as the longest of them.
+const LIVE_MAX: u32 = 1 << 12;
+
+fn live(text: &str) -> Result<u32, String> {
+    let live = text.parse().ok().filter(|live| (1..=LIVE_MAX).contains(live));
+    live.ok_or_else(|| format!("give 1 to {LIVE_MAX} requests"))
+}
+
 fn peers() -> PossibleValuesParser {
     let is_peer = |candidate: &&bench::Candidate| candidate.side == Side::Peer;
     PossibleValuesParser::new(CANDIDATES.iter().filter(is_peer).map(|candidate| candidate.key))
@@ -142,7 +173,7 @@ fn measure(args: &Measure) -> Result<(), Stop> {
     if let Some(file) = &args.json {
         can_be_written("--json", file, args.trace.as_slice())?;
     }
-    let subject = if plan.has(Part::Replay) { Some(read(args)?) } else { None };
+    let subject = if plan.has(Part::Replay) || plan.has(Part::Workload) { Some(read(args)?) } else { None };
     end_on_panic();
     let follow = follow::Bar::new(plan.takes());
     let report = plan.run(subject.as_ref(), &|takes, what| follow.next(takes, what))?;
@@ -195,12 +226,20 @@ fn plan(args: &Measure) -> Result<Plan, Stop> {
     let slices = Slices { throughput, calls: throughput / 2 };
     let rounds = args.rounds.map_or(if args.full { 3 } else { 5 }, NonZeroU32::get);
     let effort = Effort { rounds, slices, steps: args.steps.get(), stops: args.stops.get() };
-    Ok(Plan { effort, parts, selection })
+    let shape = Shape { live: args.workload_live, blocks: args.workload_pool, ..Shape::default() };
+    Ok(Plan { effort, parts, selection, shape })
 }
 
-/// The trace to replay.
+/// The trace.
 fn read(args: &Measure) -> Result<Subject, Stop> {
     let normalise = Normalise { first: None, time_scale: args.time_scale };
+    if let Some(requests) = args.made {
+        let name = format!("{requests} made-up requests");
+        let text = sample::make(sample::SEED, requests);
+        let trace = trace::load_text(&name, &text, Some(sample::ID_TOKENS), normalise);
+        let trace = trace.map_err(|error| Stop::Usage(error.to_string()))?;
+        return Ok(Subject { name, trace, is_sample: true, time_scale: args.time_scale });
+    }
     let trace = input::read(args.trace.as_slice(), None, normalise)?;
     let name = match &args.trace {
         Some(path) => path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned(),

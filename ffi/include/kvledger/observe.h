@@ -1,0 +1,104 @@
+/* What a pool says about itself. Part of kvledger.h. */
+#ifndef KVLEDGER_OBSERVE_H
+#define KVLEDGER_OBSERVE_H
+
+#include "limits.h"
+#include "pool.h"
+#include "sequence.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One atomic load, always consistent. */
+typedef struct kvl_pool_counts {
+  uint32_t blocks;              /* N */
+  uint32_t committed;           /* A */
+  uint32_t promised_and_safety; /* R + S */
+  uint32_t headroom;            /* N - A - R - S */
+} kvl_pool_counts;
+
+typedef struct kvl_pool_snapshot {
+  uint32_t blocks;      /* N */
+  uint32_t committed;   /* A = held + retiring + quarantined when exact */
+  uint32_t held;        /* by sequences */
+  uint32_t retiring;    /* no holder, submitted work or a transfer may still touch them */
+  uint32_t quarantined; /* no holder, and nobody knows when they can be used again */
+  uint32_t idle;        /* E: cached, no holder, may be evicted at once */
+  uint32_t free;        /* F = N - A - E */
+  uint32_t promised;    /* R */
+  uint32_t safety;      /* S */
+  uint32_t sequences;   /* not ended */
+  uint32_t cancelled;   /* of these, cancelled */
+  uint64_t tokens;
+  uint64_t padding_tokens; /* slots of held blocks without a token */
+  uint64_t entries;        /* blocks in the rows of all sequences, a shared one in each: `held` if nothing was shared */
+  uint64_t newest_epoch;
+  uint64_t frontier;
+  uint64_t failed_epochs;
+  uint64_t release_number;
+  uint32_t exact; /* 1; or 0: torn, each number was right at some moment of the call */
+} kvl_pool_snapshot;
+
+typedef struct kvl_sequence_state {
+  uint32_t tokens;
+  uint32_t held;     /* its blocks */
+  uint32_t entries;  /* of its row in use: its blocks, and those that left its window or were released */
+  uint32_t promised; /* the balance of its own account */
+  uint32_t group;
+  uint32_t row;
+  uint64_t row_version;
+  uint32_t admitted;
+  uint32_t cancelled;
+} kvl_sequence_state;
+
+typedef struct kvl_group_state {
+  uint32_t used; /* A + R of the group */
+  uint32_t quota;
+} kvl_group_state;
+
+typedef struct kvl_account_state {
+  uint32_t total;
+  uint32_t balance;
+  uint32_t sequences;
+} kvl_account_state;
+
+#define KVL_FAULT_TEXT_BYTES 64
+
+typedef struct kvl_fault {
+  uint32_t invariant; /* 0: all counts agree */
+  char what[KVL_FAULT_TEXT_BYTES];
+  uint64_t expected;
+  uint64_t found;
+} kvl_fault;
+
+/* One atomic load. Threads: any, here and below. Wait-free. Cost: O(1). */
+kvl_status kvl_counts(const kvl_pool *pool, kvl_pool_counts *counts, kvl_refusal *refusal);
+/* Changes whenever blocks or promises came back: who was answered KVL_WOULD_BLOCK asks again when it differs from what
+ * it was before he asked. Wait-free. Cost: O(1). */
+kvl_status kvl_release_number(const kvl_pool *pool, uint64_t *number, kvl_refusal *refusal);
+/* Everything, read until nothing changed meanwhile, a few times. Cost: O(sequences), and O(N) once blocks were
+ * shared. */
+kvl_status kvl_snapshot(const kvl_pool *pool, kvl_pool_snapshot *snapshot, kvl_refusal *refusal);
+/* 1 if A + R + S <= N and, if it is exact, the parts of A add up; else 0. What was read is checked, not the pool. */
+kvl_status kvl_snapshot_holds(const kvl_pool_snapshot *snapshot, uint32_t *holds, kvl_refusal *refusal);
+/* Torn if its driver is at work. KVL_STALE. Cost: O(1). */
+kvl_status kvl_sequence_snapshot(const kvl_pool *pool, kvl_sequence sequence, kvl_sequence_state *snapshot,
+                                 kvl_refusal *refusal);
+/* KVL_INVALID, KVL_ARGUMENT_GROUP. Cost: O(1). */
+kvl_status kvl_group_snapshot(const kvl_pool *pool, uint32_t group, kvl_group_state *snapshot,
+                              kvl_refusal *refusal);
+/* KVL_STALE. Cost: O(1). */
+kvl_status kvl_account_snapshot(const kvl_pool *pool, kvl_account account, kvl_account_state *snapshot,
+                                kvl_refusal *refusal);
+/* Compares every count with every other, at rest: while no other call is in progress. Slow on purpose. A fault is a
+ * finding: the status is KVL_OK, and fault->invariant is not 0. */
+kvl_status kvl_validate(const kvl_pool *pool, kvl_fault *fault, kvl_refusal *refusal);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,173 @@
+//! Prefixes that are shared: `admit_prefix`, `lookup`, `publish`, `withdraw`, `pin`, `unpin`.
+
+use crate::admission::KvlAdmission;
+use crate::answer::{In, KvlRefusal, Out, fill, given};
+use crate::array::{array, array_mut};
+use crate::handle::{KvlPool, view};
+use kvledger_core::identity::Identity;
+use kvledger_core::{
+    Admitted, BlockId, Epoch, Found, Group, Prefix, Published, Refusal, Released, Sequence, StreamSet,
+};
+
+/// [`Prefix`], with its arrays as pointers and counts.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KvlPrefix {
+    /// The names of the blocks; NULL if there are none.
+    pub identities: *const Identity,
+    /// How many.
+    pub count: usize,
+    /// The tokens of these blocks; NULL if they are not to be compared.
+    pub tokens: *const u32,
+    /// How many: 0, or B for each name.
+    pub token_count: usize,
+    /// Not 0: blocks that are still being written are hits too.
+    pub unfinished: u32,
+    /// Most blocks to take.
+    pub blocks_max: u32,
+}
+
+impl KvlPrefix {
+    /// `INVALID(Pointer)` for an array that is none.
+    ///
+    /// # Safety
+    /// Both arrays are NULL or valid for as many entries for `'a`.
+    pub(crate) unsafe fn prefix<'a>(&self) -> Result<Prefix<'a>, Refusal> {
+        // SAFETY: the caller's promise.
+        let identities = unsafe { array(self.identities, self.count) }?;
+        // SAFETY: the caller's promise.
+        let tokens = unsafe { array(self.tokens, self.token_count) }?;
+        Ok(Prefix { identities, tokens, unfinished: self.unfinished != 0, blocks_max: self.blocks_max })
+    }
+}
+
+/// `Prefix::of`. The array is not read.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_prefix_of(
+    identities: *const Identity,
+    count: usize,
+    prefix: Out<'_, KvlPrefix>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(prefix, refusal, || {
+        let Prefix { unfinished, blocks_max, .. } = Prefix::of(&[]);
+        let (tokens, token_count) = (core::ptr::null(), 0);
+        Ok(KvlPrefix { identities, count, tokens, token_count, unfinished: unfinished.into(), blocks_max })
+    })
+}
+
+/// `Pool::admit_prefix`.
+///
+/// # Safety
+/// The arrays of `prefix` are NULL or valid for as many entries.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_admit_prefix(
+    pool: In<'_, KvlPool>,
+    sequence: Sequence,
+    admission: In<'_, KvlAdmission>,
+    prefix: In<'_, KvlPrefix>,
+    admitted: Out<'_, Admitted>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(admitted, refusal, || {
+        let (pool, admission) = (view(pool)?, given(admission)?);
+        // SAFETY: the caller's promise.
+        let prefix = unsafe { given(prefix)?.prefix() }?;
+        pool.admit_prefix(sequence, &admission.admission()?, &prefix)
+    })
+}
+
+/// `Pool::lookup`.
+///
+/// # Safety
+/// As [`kvl_admit_prefix`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_lookup(
+    pool: In<'_, KvlPool>,
+    group: u32,
+    prefix: In<'_, KvlPrefix>,
+    window_tokens: u32,
+    found: Out<'_, Found>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(found, refusal, || {
+        let pool = view(pool)?;
+        // SAFETY: the caller's promise.
+        let prefix = unsafe { given(prefix)?.prefix() }?;
+        pool.lookup(Group(group), &prefix, window_tokens)
+    })
+}
+
+/// `Pool::publish`; `keep` is 0 or not.
+///
+/// # Safety
+/// As [`kvl_admit_prefix`]; `found` is NULL or valid for `found_max` entries.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_publish(
+    pool: In<'_, KvlPool>,
+    sequence: Sequence,
+    first: u32,
+    prefix: In<'_, KvlPrefix>,
+    epoch: u64,
+    keep: u32,
+    found: *mut BlockId,
+    found_max: usize,
+    published: Out<'_, Published>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(published, refusal, || {
+        let pool = view(pool)?;
+        // SAFETY: the caller's promise.
+        let prefix = unsafe { given(prefix)?.prefix() }?;
+        // SAFETY: the caller's promise.
+        let found = unsafe { array_mut(found, found_max) }?;
+        pool.publish(sequence, first, &prefix, Epoch(epoch), keep != 0, found)
+    })
+}
+
+/// `Pool::withdraw`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_withdraw(
+    pool: In<'_, KvlPool>,
+    sequence: Sequence,
+    first: u32,
+    count: u32,
+    withdrawn: Out<'_, u32>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(withdrawn, refusal, || view(pool)?.withdraw(sequence, first, count))
+}
+
+/// `Pool::pin`.
+///
+/// # Safety
+/// As [`kvl_admit_prefix`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_pin(
+    pool: In<'_, KvlPool>,
+    sequence: Sequence,
+    group: u32,
+    streams: u64,
+    prefix: In<'_, KvlPrefix>,
+    watermark: u32,
+    admitted: Out<'_, Admitted>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(admitted, refusal, || {
+        let pool = view(pool)?;
+        // SAFETY: the caller's promise.
+        let prefix = unsafe { given(prefix)?.prefix() }?;
+        pool.pin(sequence, Group(group), StreamSet(streams), &prefix, watermark)
+    })
+}
+
+/// `Pool::unpin`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_unpin(
+    pool: In<'_, KvlPool>,
+    sequence: Sequence,
+    released: Out<'_, Released>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(released, refusal, || view(pool)?.unpin(sequence))
+}

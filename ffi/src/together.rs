@@ -1,0 +1,84 @@
+//! Admission to several pools: `admit_together`.
+
+use crate::admission::KvlAdmission;
+use crate::answer::{In, KvlRefusal, NULL, Out, invalid, run};
+use crate::array::{array, array_mut};
+use crate::handle::{KvlPool, view};
+use crate::prefix::KvlPrefix;
+use kvledger_core::{Admitted, Argument, Joint, Refusal, Sequence, admit_together};
+
+/// Most pools of one request. There is no heap to put more of what the core wants to see into.
+pub const JOINTS_MAX: usize = 16;
+
+/// [`Joint`], with the pool as a pointer.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct KvlJoint<'a> {
+    /// The pool; not NULL.
+    pub pool: In<'a, KvlPool>,
+    /// An opened sequence of it.
+    pub sequence: Sequence,
+    /// What it asks for there.
+    pub admission: KvlAdmission,
+    /// The names of the prompt's blocks there.
+    pub prefix: KvlPrefix,
+}
+
+impl<'a> KvlJoint<'a> {
+    /// # Safety
+    /// The arrays of the prefix are NULL or valid for as many entries for `'a`.
+    unsafe fn joint(&self) -> Result<Joint<'a, 'static>, Refusal> {
+        let pool = view(self.pool)?;
+        let admission = self.admission.admission()?;
+        // SAFETY: the caller's promise.
+        let prefix = unsafe { self.prefix.prefix() }?;
+        Ok(Joint { pool, sequence: self.sequence, admission, prefix })
+    }
+}
+
+/// `admit_together`. `admitted` has `count` entries; `refused_at` may be NULL.
+///
+/// # Safety
+/// `joints` and `admitted` are NULL or valid for `count` entries, and so are the arrays of each prefix.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_admit_together(
+    joints: *const KvlJoint<'_>,
+    count: usize,
+    admitted: *mut Admitted,
+    refused_at: Out<'_, usize>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    run(refusal, || {
+        // SAFETY: the caller's promise.
+        let joints = unsafe { array(joints, count) }?;
+        // SAFETY: the caller's promise.
+        let admitted = unsafe { array_mut(admitted, count) }?;
+        // SAFETY: the caller's promise.
+        let answer = unsafe { admit(joints, admitted) };
+        answer.map_err(|(index, why)| {
+            if let Some(at) = refused_at {
+                at.write(index);
+            }
+            why
+        })
+    })
+}
+
+/// # Safety
+/// The arrays of each prefix are NULL or valid for as many entries.
+unsafe fn admit(joints: &[KvlJoint<'_>], admitted: &mut [Admitted]) -> Result<(), (usize, Refusal)> {
+    const NOBODY: (usize, Refusal) = (0, invalid(Argument::Count));
+    let mut understood = [None; JOINTS_MAX];
+    if joints.len() > JOINTS_MAX {
+        return Err(NOBODY);
+    }
+    for (index, (joint, place)) in joints.iter().zip(&mut understood).enumerate() {
+        // SAFETY: the caller's promise.
+        *place = Some(unsafe { joint.joint() }.map_err(|why| (index, why))?);
+    }
+    // The core takes a list without gaps: what is beyond the count repeats the first, and is not looked at.
+    let [first, ..] = understood;
+    let first = first.ok_or(NOBODY)?;
+    let list = understood.map(|joint| joint.unwrap_or(first));
+    admit_together(list.get(..joints.len()).ok_or((0, NULL))?, admitted)
+}
