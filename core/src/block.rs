@@ -286,6 +286,11 @@ impl Word {
         Some(if spare { word.with(Flag::Spare) } else { word })
     }
 
+    /// A second copy is found from now on. `None`: it is found already.
+    pub(crate) const fn come_first(self) -> Option<Word> {
+        if self.has(Flag::Spare) { Some(self.without(Flag::Spare as u64)) } else { None }
+    }
+
     /// Its name dies. Whoever found it by that name and did not get it yet finds another word.
     pub(crate) const fn unname(self) -> Option<Word> {
         match self.has(Flag::Named) {

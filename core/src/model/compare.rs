@@ -1,15 +1,16 @@
 //! The pool and the model side by side.
 
-use super::make::{Made, done, make};
+use super::choose::Lists;
+use super::make::{Made, make};
 use super::observers::Seen;
 use super::{Model, Operation, Random};
-use crate::answer::{Argument, Refusal};
+use crate::answer::Refusal;
 use crate::arena::Line;
-use crate::calls::{Admitted, Advanced, Batch, Step};
 use crate::config::PoolConfig;
-use crate::ids::{Account, Epoch, Sequence};
-use crate::pool::{Pool, RowView};
-use crate::recorder::{Answer, Call};
+use crate::events::EventCursor;
+use crate::ids::{Account, Epoch, Sequence, Transfer};
+use crate::pool::Pool;
+use crate::recorder::Call;
 use core::fmt::Debug;
 use std::collections::BTreeMap;
 use std::format;
@@ -47,31 +48,41 @@ pub struct Comparison<'m> {
     pub(super) sequences: Vec<Sequence>,
     pub(super) accounts: Vec<Account>,
     pub(super) epochs: Vec<Epoch>,
+    pub(super) transfers: Vec<Transfer>,
     pub(super) row: Vec<u32>,
     /// The row of each slot as it was seen last.
     pub(super) rows_seen: Vec<Option<Seen>>,
+    /// A reader of events that comes now and then: calls so far, where he is, and how many events that were.
+    pub(super) calls: u64,
+    pub(super) cursor: EventCursor,
+    pub(super) events_seen: usize,
 }
 
 /// A small random configuration: small enough that everything is exhausted all the time.
 pub fn configuration(seed: u64) -> PoolConfig {
     let mut random = Random::new(seed);
     let blocks = if random.below(8) == 0 { 1 + random.below(3) } else { 6 + random.below(20) };
-    PoolConfig {
+    let config = PoolConfig {
         number: random.below(3),
-        blocks,
         safety: random.below(blocks.div_ceil(3)),
-        block_tokens: 1 + random.below(4),
-        sequences: 1 + random.below(5),
-        table_width: blocks.min(1 + random.below(6) + random.below(6)),
         rows: 1 + random.below(2),
         accounts: random.below(3),
         groups: 1 + random.below(3),
         streams: 1 + random.below(3),
         epochs: 1 + random.below(4),
-        cache: 0,
-        token_check: 0,
-        transfers: 0,
-        events: 0,
+        ..PoolConfig::new(
+            blocks,
+            1 + random.below(4),
+            1 + random.below(6),
+            blocks.min(1 + random.below(6) + random.below(6)),
+        )
+    };
+    PoolConfig {
+        cache: u32::from(random.below(8) > 0),
+        token_check: random.below(2),
+        transfers: random.below(4),
+        events: 4 * random.below(2),
+        ..config
     }
 }
 
@@ -84,7 +95,7 @@ pub fn operations(seed: u64, count: usize) -> Vec<Operation> {
 /// Handles of one kind that the operations can still name.
 const REMEMBERED: usize = 12;
 
-fn remember<T>(list: &mut Vec<T>, item: T) {
+pub(super) fn remember<T>(list: &mut Vec<T>, item: T) {
     if list.len() == REMEMBERED {
         list.remove(0);
     }
@@ -106,8 +117,12 @@ impl<'m> Comparison<'m> {
             sequences: Vec::new(),
             accounts: Vec::new(),
             epochs: Vec::new(),
+            transfers: Vec::new(),
             row: vec![0; config.table_width as usize],
             rows_seen: vec![None; config.sequences as usize],
+            calls: 0,
+            cursor: EventCursor::START,
+            events_seen: 0,
         }
     }
 
@@ -154,8 +169,8 @@ impl<'m> Comparison<'m> {
     }
 
     fn step(&mut self, operation: Operation) -> Result<(), String> {
-        let mut rows = [Step::default(); 3];
-        let call = self.choose(operation, &mut rows);
+        let mut lists = Lists::default();
+        let call = self.choose(operation, &mut lists);
         let (_, fault) = self.make_and_compare(&call);
         fault.map_or(Ok(()), Err)
     }
@@ -163,6 +178,7 @@ impl<'m> Comparison<'m> {
     /// Makes `call` on the pool and on the model; what they do not agree about.
     pub(super) fn make_and_compare(&mut self, call: &Call<'_>) -> (Made, Option<String>) {
         self.model.returned = false;
+        self.calls += 1;
         let before = self.pool.release_number();
         let made = make(&self.pool, call);
         let fault = self.compare(call, &made, before).err();
@@ -175,130 +191,6 @@ impl<'m> Comparison<'m> {
         self.tell(call, made)?;
         same("release number moved", self.pool.release_number() != release_number, self.model.returned)?;
         self.observe()
-    }
-
-    /// Tells the model of the call; `Err` if it would have answered otherwise.
-    fn tell(&mut self, call: &Call<'_>, made: &Made) -> Result<(), String> {
-        let model = &mut self.model;
-        let expected = match *call {
-            Call::Open => return self.opened(made),
-            Call::OpenAccount { group, total, watermark } => {
-                let may = model.may_open_account(group, total, watermark);
-                same("open_account", made.answer.map(drop), may)?;
-                let Ok(Answer::Account(account)) = made.answer else { return Ok(()) };
-                remember(&mut self.accounts, account);
-                return same("a vacant account", model.opened_account(account, group, total), true);
-            }
-            Call::Submit { stream } => {
-                let expected = model.submit(stream);
-                if let Ok(Answer::Epoch(epoch)) = made.answer {
-                    remember(&mut self.epochs, epoch);
-                }
-                done(expected)
-            }
-            Call::AdvanceMany { ref steps, answers, changed } => {
-                let steps: Vec<Step> = steps.iter().collect();
-                return self.batch(&steps, (answers, changed), made);
-            }
-            Call::Advance { sequence, tokens } => {
-                let taken = model.advance(sequence, tokens, None);
-                return self.advanced(call, made, sequence, taken);
-            }
-            Call::AdvanceGrowing { sequence, tokens, watermark } => {
-                let taken = model.advance(sequence, tokens, Some(watermark));
-                return self.advanced(call, made, sequence, taken);
-            }
-            Call::Materialize { sequence, blocks } => {
-                let taken = model.materialize(sequence, blocks);
-                return self.advanced(call, made, sequence, taken);
-            }
-            Call::LaunchRow { sequence, epoch } => {
-                let launched = model.launch_row(sequence, epoch);
-                let version = if let Ok(Answer::Row(view)) = made.answer { view.version } else { 0 };
-                done(launched.map(|()| RowView { version, ..model.row_view(sequence.slot as usize) }))
-            }
-            Call::Admit { sequence, ref admission, .. } => {
-                done(model.admit(sequence, admission).map(|promised| Admitted { promised, ..Admitted::default() }))
-            }
-            Call::Extend { sequence, blocks, watermark } => done(model.extend(sequence, blocks, watermark)),
-            Call::Shrink { sequence, blocks } => done(model.shrink(sequence, blocks)),
-            Call::DrawSafety { sequence, blocks } => done(model.draw_safety(sequence, blocks)),
-            Call::Cancel { sequence } => done(model.cancel(sequence)),
-            Call::End { sequence } => done(model.end(sequence)),
-            Call::Preempt { sequence } => done(model.preempt(sequence)),
-            Call::UseStreams { sequence, streams } => done(model.use_streams(sequence, streams)),
-            Call::SetAccountTotal { account, total } => done(model.set_account_total(account, total)),
-            Call::CloseAccount { account } => done(model.close_account(account)),
-            Call::SetSafety { blocks } => done(model.set_safety(blocks)),
-            Call::SetQuota { group, blocks } => done(model.set_quota(group, blocks)),
-            Call::Complete { stream, epoch, failed } => done(model.complete(stream, epoch, failed)),
-            Call::Abandon { stream } => done(model.abandon(stream)),
-            // What is over has been reclaimed by the call that ended it.
-            Call::Reclaim { .. } => Ok(Answer::Blocks(0)),
-            _ => return Err(format!("the model does not know {}", call.name())),
-        };
-        same(call.name(), made.answer, expected)
-    }
-
-    fn opened(&mut self, made: &Made) -> Result<(), String> {
-        same("open", made.answer.map(drop), if self.model.may_open() { Ok(()) } else { Err(Refusal::Full) })?;
-        if let Ok(Answer::Sequence(sequence)) = made.answer {
-            same("open gave a vacant slot", self.model.opened(sequence), true)?;
-            remember(&mut self.sequences, sequence);
-        }
-        Ok(())
-    }
-
-    /// `taken` blocks, as the model has it; which they are it learns from the row.
-    fn advanced(
-        &mut self,
-        call: &Call<'_>,
-        made: &Made,
-        sequence: Sequence,
-        taken: Result<u32, Refusal>,
-    ) -> Result<(), String> {
-        let held = self.model.sequences.get(sequence.slot as usize).map_or(0, |seq| seq.held() - taken.unwrap_or(0));
-        let expected = taken.map(|taken| Advanced { taken, held: held + taken, copies: 0 });
-        same(call.name(), made.answer, done(expected))?;
-        self.learn_ids(sequence, taken.is_ok())
-    }
-
-    fn batch(&mut self, steps: &[Step], (answers, changed): (u32, u32), made: &Made) -> Result<(), String> {
-        if (answers.min(changed) as usize) < steps.len() {
-            return same("batch", made.answer, Err(Refusal::Invalid { argument: Argument::Output }));
-        }
-        let (mut expected, mut slots) = (Batch::default(), Vec::new());
-        for (step, &answer) in steps.iter().zip(&made.answers) {
-            let model = self.model.advance(step.sequence, step.tokens, None);
-            same("a row of advance_many", answer, model.map_or_else(|refusal| refusal.code(), |_| 0))?;
-            expected.advanced += u32::from(model.is_ok());
-            expected.refused += u32::from(model.is_err());
-            if let Err(Refusal::RetryAfter { after, .. }) = model {
-                expected.retry_after = expected.retry_after.max(after);
-            }
-            if let Ok(taken @ 1..) = model {
-                expected.taken += taken;
-                expected.changed += 1;
-                slots.push(step.sequence.slot);
-            }
-        }
-        same("batch", made.answer, Ok(Answer::Batch(expected)))?;
-        same("changed rows", &made.changed[..slots.len()], slots.as_slice())?;
-        for step in steps {
-            let drives = self.model.drive(step.sequence, true);
-            let told = drives.is_ok_and(|slot| self.model.sequences[slot].untold == 0);
-            self.learn_ids(step.sequence, drives.is_ok() && !told)?;
-        }
-        Ok(())
-    }
-
-    /// Tell the model which blocks a sequence holds now.
-    fn learn_ids(&mut self, sequence: Sequence, admitted: bool) -> Result<(), String> {
-        if !admitted {
-            return Ok(());
-        }
-        let held = self.pool.export_row(sequence, &mut self.row).map_err(|refusal| format!("export_row: {refusal}"))?;
-        same("new blocks were free, old ones stayed", self.model.took(sequence, &self.row[..held as usize]), true)
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::answer::Refusal;
 use crate::calls::{Prefix, Step};
 use crate::identity::Identity;
-use crate::ids::BlockId;
+use crate::ids::{BlockId, Sequence};
 use crate::pool::Pool;
-use crate::recorder::{Answer, Call, Named, Numbers};
+use crate::recorder::{Answer, Call, Handles, Named, Numbers};
 use std::vec;
 use std::vec::Vec;
 
@@ -78,14 +78,15 @@ pub fn make(pool: &Pool<'_>, call: &Call<'_>) -> Made {
         Call::CompleteTransfer { transfer } => done(pool.complete_transfer(transfer)),
         Call::Revoke { transfer } => done(pool.revoke(transfer)),
         Call::Quarantine { transfer } => done(pool.quarantine(transfer)),
-        // Not calls of the pool yet.
-        Call::Release { .. }
-        | Call::ReleaseTokens { .. }
-        | Call::Fork { .. }
-        | Call::CopySubmitted { .. }
-        | Call::Speculate { .. }
-        | Call::Trim { .. }
-        | Call::Accept { .. } => Err(Refusal::Stale),
+        Call::Release { sequence, ref ids } => done(pool.release(sequence, &block_ids(ids))),
+        Call::ReleaseTokens { sequence, from, to } => done(pool.release_tokens(sequence, from, to)),
+        Call::Fork { parent, ref children, output_tokens_max, watermark } => {
+            done(pool.fork(parent, &handles(children), output_tokens_max, watermark))
+        }
+        Call::CopySubmitted { sequence, epoch } => done(pool.copy_submitted(sequence, epoch)),
+        Call::Speculate { sequence, tokens } => done(pool.speculate(sequence, tokens)),
+        Call::Accept { sequence, tokens, give_back } => done(pool.accept(sequence, tokens, give_back)),
+        Call::Trim { sequence, tokens } => done(pool.trim(sequence, tokens)),
     };
     Made { answer, answers, changed, found }
 }
@@ -96,11 +97,12 @@ pub(super) fn done<T: Into<Answer>>(result: Result<T, Refusal>) -> Result<Answer
 }
 
 /// What a prefix refers to.
+#[derive(Default)]
 pub(super) struct Words {
     pub(super) identities: Vec<Identity>,
     pub(super) tokens: Vec<u32>,
-    unfinished: bool,
-    blocks_max: u32,
+    pub(super) unfinished: bool,
+    pub(super) blocks_max: u32,
 }
 
 impl Words {
@@ -111,10 +113,23 @@ impl Words {
         Words { identities, tokens, unfinished: named.unfinished, blocks_max: named.blocks_max }
     }
 
+    /// The tokens of the block at `place`; none if none are named.
+    pub(super) fn tokens_of(&self, place: usize, block_tokens: u32) -> &[u32] {
+        let size = block_tokens as usize;
+        self.tokens.get(place * size..(place + 1) * size).unwrap_or(&[])
+    }
+
     pub(super) fn prefix(&self) -> Prefix<'_> {
         let Words { identities, tokens, unfinished, blocks_max } = self;
         Prefix { identities, tokens, unfinished: *unfinished, blocks_max: *blocks_max }
     }
+}
+
+/// All of them.
+pub(super) fn handles(list: &Handles<'_>) -> Vec<Sequence> {
+    let mut all = Vec::new();
+    list.each(|sequence| all.push(sequence));
+    all
 }
 
 /// All of them.

@@ -5,11 +5,18 @@
 //! observers: counts, snapshot, every sequence, group and account, every table row, the release number, the audit.
 //! [`shrink`] makes a failing list of operations short; [`rerun`] makes the calls of a dump again (`recorder`).
 
+mod accounts;
 mod black_box;
 mod blocks;
+mod chains;
 mod choose;
 mod compare;
+mod epochs;
+mod events;
+mod forks;
+mod growth;
 mod history;
+mod leaving;
 mod limits;
 mod make;
 mod names;
@@ -17,9 +24,14 @@ mod observe;
 mod observers;
 mod operation;
 mod pool;
+mod promises;
+mod publication;
 mod rerun;
 mod shrink;
+mod tell;
 mod time;
+mod transfers;
+mod windows;
 
 pub use black_box::BlackBox;
 pub use compare::{Comparison, Difference, Tally, configuration, operations};

@@ -1,8 +1,12 @@
 //! Everything that can be asked of a pool, asked of the pool and of the model.
 
+use super::chains::{CHAINS, chain_words};
 use super::compare::{Comparison, same};
+use super::pool::{Life, Seq};
 use crate::answer::Refusal;
-use crate::ids::{Account, Group, Sequence};
+use crate::events::{Event, EventKind, EventsRead};
+use crate::identity::Identity;
+use crate::ids::{Account, BlockId, Group, Sequence};
 use crate::pool::RowView;
 use crate::snapshot::{SequenceSnapshot, Snapshot};
 use std::format;
@@ -16,6 +20,11 @@ pub(super) struct Seen {
     row: u32,
     ids: Vec<u32>,
     version: u64,
+}
+
+/// Whether its driver may read its row.
+fn runs(seq: &Seq) -> bool {
+    seq.open && seq.life == Life::Admitted && !seq.cancelled
 }
 
 impl Comparison<'_> {
@@ -42,7 +51,10 @@ impl Comparison<'_> {
             same("account", self.pool.account_snapshot(account), model)?;
         }
         (0..self.model.sequences.len()).try_for_each(|slot| self.observe_sequence(slot))?;
-        self.observe_packed()
+        self.observe_packed()?;
+        self.observe_names()?;
+        // Not after each call: some events are overwritten before they are read.
+        if self.calls.is_multiple_of(5) { self.observe_events() } else { Ok(()) }
     }
 
     fn observe_sequence(&mut self, slot: usize) -> Result<(), String> {
@@ -56,12 +68,14 @@ impl Comparison<'_> {
         let pool = pool.map(|snapshot| SequenceSnapshot { row_version: 0, ..snapshot });
         same("sequence", pool, Ok(self.model.sequence_snapshot(slot)))?;
         let view = self.model.row_view(slot);
-        if seq.admitted && !seq.cancelled {
+        let ids: Vec<u32> = seq.row.iter().map(|entry| entry.id).collect();
+        if seq.life == Life::Admitted && !seq.cancelled {
             same("row view", self.pool.row(sequence), Ok(RowView { version, ..view }))?;
             same("blocks held", self.pool.export_row(sequence, &mut self.row), Ok(view.blocks))?;
-            same("row", &self.row[..seq.ids.len()], seq.ids.as_slice())?;
+            same("row", &self.row[..ids.len()], ids.as_slice())?;
+            same("copy order", self.pool.copy_order(sequence), Ok(self.model.copy_order(slot)))?;
         }
-        let now = Seen { row: view.row, ids: seq.ids.clone(), version };
+        let now = Seen { row: view.row, ids, version };
         let before = self.rows_seen[slot].replace(now.clone());
         let moved = before.is_some_and(|before| before.version == now.version && before.ids != now.ids);
         same("a row that changed under an old version", moved, false)
@@ -69,13 +83,13 @@ impl Comparison<'_> {
 
     /// The rows of all sequences that run, packed.
     fn observe_packed(&mut self) -> Result<(), String> {
-        let running = self.model.sequences.iter().enumerate().filter(|(_, seq)| seq.admitted && !seq.cancelled);
+        let running = self.model.sequences.iter().enumerate().filter(|(_, seq)| runs(seq));
         let (slots, seqs): (Vec<_>, Vec<_>) = running.unzip();
         let (mut indptr, mut indices, mut last) = (vec![0], Vec::new(), Vec::new());
         for seq in seqs {
             let block_tokens = self.model.config.block_tokens;
             let blocks = seq.tokens.div_ceil(block_tokens);
-            indices.extend_from_slice(&seq.ids[..blocks as usize]);
+            indices.extend(seq.row[..blocks as usize].iter().map(|entry| entry.id));
             indptr.push(indices.len() as u32);
             last.push(seq.tokens - blocks.saturating_sub(1) * block_tokens);
         }
@@ -84,6 +98,38 @@ impl Comparison<'_> {
         let used = self.pool.export_csr(&handles, &mut pool.0, &mut pool.1, &mut pool.2);
         same("packed rows", used, Ok(indices.len() as u32))?;
         same("packed rows", pool, (indptr, indices, last))
+    }
+
+    /// What would be found of every prefix, by every group.
+    fn observe_names(&self) -> Result<(), String> {
+        let config = self.model.config;
+        for group in (0..config.groups).map(Group) {
+            for chain in 0..CHAINS {
+                for (unfinished, window, named) in [(false, 0, true), (true, 0, false), (true, 1 + 2 * chain, true)] {
+                    let words = chain_words(&config, chain, 0, config.table_width, unfinished, named);
+                    let pool = self.pool.lookup(group, &words.prefix(), window);
+                    same("lookup", pool, self.model.lookup(group, &words, window))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn observe_events(&mut self) -> Result<(), String> {
+        let nothing = Event {
+            number: 0,
+            kind: EventKind::Cleared,
+            block: BlockId::NULL,
+            group: Group(0),
+            identity: Identity::NONE,
+        };
+        let (dropped, events) = self.model.log.since(self.events_seen);
+        let mut read = vec![nothing; events.len() + 1];
+        let answer = self.pool.events(&mut self.cursor, &mut read);
+        same("events", answer, EventsRead { count: events.len() as u32, dropped })?;
+        same("events", &read[..events.len()], events)?;
+        self.events_seen = self.model.log.all.len();
+        Ok(())
     }
 
     fn handle(&self, slot: usize) -> Sequence {

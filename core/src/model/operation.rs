@@ -11,10 +11,10 @@ pub struct Operation {
 }
 
 /// The kinds, with how often each is drawn.
-const WEIGHTS: [(Kind, u32); 23] = [
-    (Kind::Open, 10),
-    (Kind::Admit, 20),
-    (Kind::Advance, 28),
+const WEIGHTS: [(Kind, u32); 41] = [
+    (Kind::Open, 18),
+    (Kind::Admit, 28),
+    (Kind::Advance, 36),
     (Kind::AdvanceGrowing, 10),
     (Kind::AdvanceMany, 4),
     (Kind::Materialize, 4),
@@ -22,7 +22,7 @@ const WEIGHTS: [(Kind, u32); 23] = [
     (Kind::Shrink, 4),
     (Kind::DrawSafety, 2),
     (Kind::Cancel, 1),
-    (Kind::End, 5),
+    (Kind::End, 9),
     (Kind::Preempt, 3),
     (Kind::UseStreams, 2),
     (Kind::OpenAccount, 3),
@@ -35,6 +35,24 @@ const WEIGHTS: [(Kind, u32); 23] = [
     (Kind::Abandon, 1),
     (Kind::Reclaim, 1),
     (Kind::LaunchRow, 4),
+    (Kind::Publish, 26),
+    (Kind::Withdraw, 2),
+    (Kind::Pin, 4),
+    (Kind::Unpin, 4),
+    (Kind::Evict, 2),
+    (Kind::Reset, 1),
+    (Kind::Release, 3),
+    (Kind::ReleaseTokens, 2),
+    (Kind::Trim, 3),
+    (Kind::Fork, 8),
+    (Kind::CopySubmitted, 5),
+    (Kind::Speculate, 6),
+    (Kind::Accept, 7),
+    (Kind::Hold, 5),
+    (Kind::HoldBlocks, 5),
+    (Kind::CompleteTransfer, 7),
+    (Kind::Revoke, 3),
+    (Kind::Quarantine, 2),
 ];
 
 /// The operations of a pool that change something.
@@ -63,6 +81,24 @@ pub(super) enum Kind {
     Abandon,
     Reclaim,
     LaunchRow,
+    Publish,
+    Withdraw,
+    Pin,
+    Unpin,
+    Evict,
+    Reset,
+    Release,
+    ReleaseTokens,
+    Trim,
+    Fork,
+    CopySubmitted,
+    Speculate,
+    Accept,
+    Hold,
+    HoldBlocks,
+    CompleteTransfer,
+    Revoke,
+    Quarantine,
 }
 
 impl Operation {

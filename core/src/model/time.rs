@@ -10,12 +10,21 @@ pub(super) struct Time {
     outstanding: Vec<Vec<u64>>,
     newest: u64,
     epochs_max: usize,
+    /// The epochs that failed, in the order in which that was said.
+    pub(super) failed_epochs: Vec<Epoch>,
+    /// How many that were.
     pub(super) failed: u64,
 }
 
 impl Time {
     pub(super) fn new(streams: u32, epochs_max: u32) -> Time {
-        Time { outstanding: vec![Vec::new(); streams as usize], newest: 0, epochs_max: epochs_max as usize, failed: 0 }
+        Time {
+            outstanding: vec![Vec::new(); streams as usize],
+            newest: 0,
+            epochs_max: epochs_max as usize,
+            failed_epochs: Vec::new(),
+            failed: 0,
+        }
     }
 
     pub(super) fn known(&self, set: StreamSet) -> Result<StreamSet, Refusal> {

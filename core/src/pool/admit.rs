@@ -80,7 +80,11 @@ impl Pool<'_> {
         }
         let turn = self.free_turn(&driver)?;
         let blocks_max = request.prompt_tokens / self.block_tokens;
-        let asker = self.asker(request.group, prefix, blocks_max, request.window);
+        let mut asker = self.asker(request.group, prefix, blocks_max, request.window);
+        asker.takes_places = request.account.is_none();
+        if request.window > 0 && request.prompt_tokens.is_multiple_of(self.block_tokens.get()) {
+            asker.whole = (blocks_max, self.blocks_for(request.window));
+        }
         let admitted = if request.account.is_none() {
             self.promise_own(&driver, &request, turn, &asker)?
         } else {
@@ -131,7 +135,7 @@ impl Pool<'_> {
         self.recorded(Call::Extend { sequence, blocks, watermark }, |pool| {
             let driver = pool.drive_own(sequence, blocks)?;
             let group = pool.group_of(&driver);
-            let has = driver.record.extent().held as u64 + u64::from(driver.record.balance().blocks());
+            let has = u64::from(driver.record.blocks_held()) + u64::from(driver.record.balance().blocks());
             pool.check_ceiling(group, has + u64::from(blocks))?;
             pool.charge(Some(group), Need::promised(blocks), watermark)?;
             pool.credit_own(&driver, group, blocks)
@@ -166,7 +170,7 @@ impl Pool<'_> {
     fn draw_from_margin(&self, sequence: Sequence, blocks: u32) -> Result<(), Refusal> {
         let driver = self.drive_own(sequence, blocks)?;
         let group = self.group_of(&driver);
-        let has = u64::from(driver.record.extent().held) + u64::from(driver.record.balance().blocks());
+        let has = u64::from(driver.record.blocks_held()) + u64::from(driver.record.balance().blocks());
         // What is drawn leaves S, so the ceiling rises with it; the width and the quota do not.
         let ceiling = self.config.blocks.min(self.table.width).min(self.group_word(group).load().quota);
         within(has + u64::from(blocks), ceiling)?;
@@ -349,7 +353,7 @@ fn price(request: &Request, plan: &Plan) -> Need {
     } else {
         // Each block of a windowed sequence is one of its promise, whoever else holds it: it comes back, or nothing was
         // paid for it. Only what is in A already, and then is its own, costs nothing.
-        request.promise.saturating_sub(plan.idle + on_blocks + plan.revived)
+        request.promise.saturating_sub(plan.own)
     };
     Need { committed: plan.idle, promised: private + on_blocks }
 }

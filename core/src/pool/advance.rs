@@ -95,12 +95,7 @@ impl Pool<'_> {
     /// The same for a sequence to which adding a token may be more than that: blocks go out of its window, or its tail is
     /// shared and must be left before it is written to.
     #[cold]
-    fn advance_long_way(
-        &self,
-        driver: &mut Driver<'_>,
-        tokens: u32,
-        growth: Option<u32>,
-    ) -> Result<Advanced, Refusal> {
+    fn advance_long_way(&self, driver: &mut Driver<'_>, tokens: u32, growth: Option<u32>) -> Result<Advanced, Refusal> {
         let record = driver.record;
         if record.unaccepted() > 0 {
             return Err(Refusal::Busy);
@@ -146,9 +141,9 @@ impl Pool<'_> {
             }
             if planted(Plant::TakeBeforeWord) {
                 self.take_blocks(driver, &mut extent, need)?;
-                self.commit(driver, held, need, growth)?;
+                self.commit(driver, need, growth)?;
             } else {
-                self.commit(driver, held, need, growth)?;
+                self.commit(driver, need, growth)?;
                 point("advance: charged");
                 let taken = self.take_blocks(driver, &mut extent, need);
                 if taken.is_err() {
@@ -164,7 +159,7 @@ impl Pool<'_> {
     }
 
     /// Move `need` blocks into A: out of the account, and if it may grow, what the account lacks from the headroom.
-    fn commit(&self, driver: &Driver<'_>, held: u32, need: u32, growth: Option<u32>) -> Result<(), Refusal> {
+    fn commit(&self, driver: &Driver<'_>, need: u32, growth: Option<u32>) -> Result<(), Refusal> {
         let shared = driver.record.shared();
         if !shared.is_none() {
             self.debit_shared(shared.account(self.config.number), need)?;
@@ -173,7 +168,7 @@ impl Pool<'_> {
         }
         match (driver.record.balance().load(driver.generation), growth) {
             (balance::State::Open(balance), Some(watermark)) if balance < need => {
-                self.commit_growing(driver, held, balance, need - balance, watermark)
+                self.commit_growing(driver, balance, need - balance, watermark)
             }
             _ => self.commit_promised(driver, need),
         }
@@ -189,15 +184,8 @@ impl Pool<'_> {
     }
 
     /// `missing` blocks are not promised: admit them straight into A, then take the `promised` rest from the balance.
-    fn commit_growing(
-        &self,
-        driver: &Driver<'_>,
-        held: u32,
-        promised: u32,
-        missing: u32,
-        watermark: u32,
-    ) -> Result<(), Refusal> {
-        let group = self.group_of(driver);
+    fn commit_growing(&self, driver: &Driver<'_>, promised: u32, missing: u32, watermark: u32) -> Result<(), Refusal> {
+        let (group, held) = (self.group_of(driver), driver.record.blocks_held());
         self.check_ceiling(group, u64::from(held) + u64::from(promised) + u64::from(missing))?;
         self.charge(Some(group), Need::committed(missing), watermark)?;
         point("advance: grown");

@@ -13,11 +13,11 @@
 //! Order is a preference. Dead names first, then the order of the cache; who does not get its lock takes any idle block.
 
 use super::{Counter, Pool};
-use crate::block::{Flag, Kind, Word};
+use crate::answer::Refusal;
 use crate::bits::{mask_of, word_of};
+use crate::block::{Flag, Kind, Word};
 use crate::cache::Look;
 use crate::ledger::Need;
-use crate::answer::Refusal;
 use crate::recorder::Call;
 use crate::sync::{AcqRel, Acquire, Plant, planted, point};
 
@@ -36,7 +36,7 @@ impl Pool<'_> {
                 }
                 point("evict: charged");
                 let mut found = None;
-                pool.take_idle(1, &mut |id| found = Some(id));
+                pool.take_named(1, &mut |id| found = Some(id));
                 if let Some(id) = found {
                     pool.blocks.give_back(id);
                     pool.free.put_mask(word_of(id), mask_of(id));
@@ -71,9 +71,23 @@ impl Pool<'_> {
     /// only if none was idle at some moment. Lock-free.
     pub(super) fn take_idle(&self, count: u32, sink: &mut impl FnMut(u32)) -> u32 {
         let mut taken = self.take_dead(count, sink);
-        if taken < count
-            && let Some(mut order) = self.order.lock_soon()
-        {
+        if taken < count {
+            taken += self.take_in_order(count - taken, sink);
+        }
+        if taken == 0 { self.take_any_idle(count, |_| true, sink) } else { taken }
+    }
+
+    /// The same of idle blocks with a live name.
+    fn take_named(&self, count: u32, sink: &mut impl FnMut(u32)) -> u32 {
+        match self.take_in_order(count, sink) {
+            0 => self.take_any_idle(count, |word| word.has(Flag::Named), sink),
+            taken => taken,
+        }
+    }
+
+    fn take_in_order(&self, count: u32, sink: &mut impl FnMut(u32)) -> u32 {
+        let mut taken = 0;
+        if let Some(mut order) = self.order.lock_soon() {
             order.adopt();
             while taken < count
                 && let Some(id) = order.pop(|id| self.look_at(id))
@@ -81,7 +95,7 @@ impl Pool<'_> {
                 taken += u32::from(self.claim_idle(id, sink));
             }
         }
-        if taken == 0 { self.take_any_idle(count, sink) } else { taken }
+        taken
     }
 
     /// The same of idle blocks with a dead name.
@@ -97,8 +111,9 @@ impl Pool<'_> {
 
     /// Whether a block may go, at its turn.
     fn look_at(&self, id: u32) -> Look {
-        match self.blocks.word(id).kind() {
-            Some(Kind::Idle) => Look::Take,
+        let word = self.blocks.word(id);
+        match word.kind() {
+            Some(Kind::Idle) if word.has(Flag::Named) => Look::Take,
             Some(Kind::Retiring | Kind::Reclaiming) => Look::Skip,
             Some(Kind::Held) => Look::Held,
             _ => Look::Drop,
@@ -106,13 +121,14 @@ impl Pool<'_> {
     }
 
     /// Somebody has the order for longer, or a block is in no order yet: any idle block will do.
-    fn take_any_idle(&self, count: u32, sink: &mut impl FnMut(u32)) -> u32 {
+    fn take_any_idle(&self, count: u32, will_do: impl Fn(Word) -> bool, sink: &mut impl FnMut(u32)) -> u32 {
         let mut taken = 0;
         for id in 1..=self.config.blocks {
             if taken == count {
                 break;
             }
-            if self.blocks.word(id).is(Kind::Idle) {
+            let word = self.blocks.word(id);
+            if word.is(Kind::Idle) && will_do(word) {
                 taken += u32::from(self.claim_idle(id, sink));
             }
         }

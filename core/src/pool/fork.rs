@@ -10,10 +10,10 @@
 //!    hold becomes part of the block's tag. An order that is never submitted ends with its sequence.
 //! 3. Of two sharers one copies; the other is then the only holder, and writes at once, in later slots.
 
-use super::{Pool, Row};
 use super::admit::own_denied;
 use super::charge::within;
 use super::leave::Why;
+use super::{Pool, Row};
 use crate::accounts::Credit;
 use crate::answer::{Argument, Refusal};
 use crate::block::{Flag, Word};
@@ -22,7 +22,7 @@ use crate::freelist::Hint;
 use crate::ids::{BlockId, Epoch, Group, Sequence};
 use crate::ledger::Need;
 use crate::recorder::{Call, Handles};
-use crate::sequence::{Driver, Event, Extent, Holes, Order};
+use crate::sequence::{Driver, Event, Extent, Holes, Order, Record};
 use crate::sync::{Plant, Relaxed, planted, point};
 
 /// What each child gets.
@@ -72,9 +72,7 @@ impl<'m> Pool<'m> {
         let mut driver = self.sequences.drive(parent, Event::Use)?;
         let group = self.group_of(&driver);
         let share = self.share_of(&driver, output_tokens_max)?;
-        for child in children {
-            drop(self.drive_child(*child, group)?);
-        }
+        self.check_children(parent, children, group)?;
         let each = share.balance.saturating_add(share.owed).saturating_add(u32::from(share.partial));
         let promised = each.checked_mul(count).ok_or(Refusal::invalid(Argument::Tokens))?;
         self.charge(Some(group), Need::promised(promised), watermark)?;
@@ -111,6 +109,8 @@ impl<'m> Pool<'m> {
             present += u32::from(id != 0);
         }
         let windowed = record.window() > 0;
+        let last = if held == 0 { 0 } else { row.at(held as usize - 1).load(Relaxed) };
+        let partial = !extent.tokens.is_multiple_of(self.block_tokens.get()) && is_written(self.blocks.word(last));
         let peak = if windowed { entries.min(record.window_bound()) } else { entries - (held - present) };
         within(u64::from(peak), self.ceiling(self.group_of(driver)))?;
         within(u64::from(entries), self.table.width)?;
@@ -118,11 +118,24 @@ impl<'m> Pool<'m> {
         Ok(Share {
             extent: Extent { tokens: extent.tokens, held },
             holes: Holes { count: held - present, ..holes },
-            partial: !extent.tokens.is_multiple_of(self.block_tokens.get()),
+            partial,
             owed,
             balance,
-            after: self.streams.tag(record.streams()).max(record.waits_for()),
+            after: self.waits_for(record),
         })
+    }
+
+    /// Each of them can be a child, and stands there once.
+    fn check_children(&self, parent: Sequence, children: &[Sequence], group: Group) -> Result<(), Refusal> {
+        let mut rest = children;
+        while let [child, others @ ..] = rest {
+            if *child == parent || others.contains(child) {
+                return Err(Refusal::invalid(Argument::Sequence));
+            }
+            rest = others;
+        }
+        children.iter().try_for_each(|child| self.drive_child(*child, group).map(drop))?;
+        children.iter().try_for_each(|child| self.free_turn(&self.drive_child(*child, group)?).map(drop))
     }
 
     fn drive_child(&self, child: Sequence, group: Group) -> Result<Driver<'m>, Refusal> {
@@ -172,6 +185,14 @@ impl<'m> Pool<'m> {
         driver.take_long_way(share.partial || record.window() > 0);
         driver.succeed();
         Ok(())
+    }
+
+    /// The newest epoch under which blocks of a sequence may still be written: by its own work, or by that of others whose
+    /// blocks it shares. `NONE`: that is over.
+    fn waits_for(&self, record: &Record) -> Epoch {
+        let others = record.waits_for();
+        let others = if others > self.streams.frontier() { others } else { Epoch::NONE };
+        self.streams.tag(record.streams()).max(others)
     }
 
     /// One more holder of a block of a sequence that the caller drives.
@@ -271,8 +292,7 @@ impl<'m> Pool<'m> {
             return Ok(None);
         }
         let destination = self.row_of(&driver).at(order.place as usize).load(Relaxed);
-        let (waits_for, own) = (record.waits_for(), self.streams.tag(record.streams()));
-        let after = if waits_for > self.streams.frontier() { waits_for.max(own) } else { own };
+        let after = self.waits_for(record);
         let (source, destination) = (BlockId(order.source), BlockId(destination));
         Ok(Some(CopyOrder { source, destination, slots: order.slots, after }))
     }
@@ -307,9 +327,6 @@ impl<'m> Pool<'m> {
             };
             let refusal = own_denied(denied);
             let Refusal::OverPromise { short_by } = refusal else { return Err(refusal) };
-            if !driver.goes_long_way() {
-                return Err(refusal);
-            }
             if self.reclaim_up_to(u32::MAX) > 0 {
                 continue;
             }
@@ -318,4 +335,11 @@ impl<'m> Pool<'m> {
             }
         }
     }
+}
+
+/// Whether the last block of a sequence that is not full with its tokens is written to. It is full all the same, and nobody
+/// writes to it, if the last token of a prompt that was found whole lies in it: it has a name, or had one and has others
+/// holding it still.
+fn is_written(word: Word) -> bool {
+    !word.has(Flag::Named) && (word.is_tail() || word.holders() < 2)
 }

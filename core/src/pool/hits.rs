@@ -36,7 +36,20 @@ pub(super) struct Asker<'a> {
     pub(super) blocks_max: u32,
     /// Blocks before the end that must be found; `u32::MAX`: all, from the first.
     pub(super) reach: u32,
+    /// The same if the prefix is so many blocks long: then its last token is computed again, and what it looks back to
+    /// begins one token earlier.
+    pub(super) whole: (u32, u32),
     pub(super) frontier: Epoch,
+    /// Whether it may hold blocks that come back to somebody: not who draws on a shared account, whose total has no room for
+    /// a promise behind a block.
+    pub(super) takes_places: bool,
+}
+
+impl Asker<'_> {
+    /// Blocks before the block at `end` that must be found.
+    fn reach_before(&self, end: u32) -> u32 {
+        if end == self.whole.0 { self.whole.1 } else { self.reach }
+    }
 }
 
 /// What was found.
@@ -51,8 +64,8 @@ pub(super) struct Plan {
     pub(super) owed: u32,
     /// Retiring blocks that carry a credit.
     pub(super) credited: u32,
-    /// Retiring blocks that do not.
-    pub(super) revived: u32,
+    /// Of all of these and of others that retire, blocks that come back to a windowed asker.
+    pub(super) own: u32,
     /// The newest epoch under which one of them is being written.
     pub(super) after: Epoch,
 }
@@ -91,7 +104,9 @@ impl<'m> Pool<'m> {
             prefix: *prefix,
             blocks_max: if self.config.cache == 0 { 0 } else { named.min(prefix.blocks_max).min(blocks_max) },
             reach: if window == 0 { u32::MAX } else { self.blocks_for(window - 1) },
+            whole: (u32::MAX, 0),
             frontier: if named == 0 { Epoch::NONE } else { self.streams.frontier() },
+            takes_places: true,
         }
     }
 
@@ -127,7 +142,7 @@ impl<'m> Pool<'m> {
     /// there.
     fn look_from_last(&self, asker: &Asker<'_>, row: Option<Row<'_>>) -> Plan {
         let (mut end, mut run, mut position) = (asker.blocks_max, 0, asker.blocks_max);
-        while position > 0 && run < asker.reach.min(end) {
+        while position > 0 && run < asker.reach_before(end).min(end) {
             position -= 1;
             match self.find(asker, position) {
                 Some((id, _)) => {
@@ -139,7 +154,7 @@ impl<'m> Pool<'m> {
                 None => (end, run) = (position, 0),
             }
         }
-        let mut plan = Plan { blocks: end, first: end - asker.reach.min(end), ..Plan::default() };
+        let mut plan = Plan { blocks: end, first: end - asker.reach_before(end).min(end), ..Plan::default() };
         for position in plan.first..plan.blocks {
             if let Some((id, word)) = self.find(asker, position) {
                 self.add_to(&mut plan, id, word);
@@ -153,11 +168,11 @@ impl<'m> Pool<'m> {
 
     fn add_to(&self, plan: &mut Plan, id: u32, word: Word) {
         plan.after = plan.after.max(self.names.get(id).written);
+        plan.own += u32::from(will_be_owed(word));
         match word.kind() {
             Some(Kind::Idle) => plan.idle += 1,
             Some(Kind::Held) => plan.owed += u32::from(word.has(Flag::Owed)),
-            _ if self.goes_to_everybody(&self.blocks.tag(id)) => plan.revived += 1,
-            _ => plan.credited += 1,
+            _ => plan.credited += u32::from(!self.goes_to_everybody(&self.blocks.tag(id))),
         }
     }
 
@@ -199,6 +214,7 @@ impl<'m> Pool<'m> {
         let word = self.blocks.word(id);
         let may = word.may_be_hit() && (word.is(Kind::Held) || word.is(Kind::Idle) || word.is(Kind::Retiring));
         let has = self.names.get(id);
+        let may = may && (asker.takes_places || !(word.is(Kind::Held) && word.has(Flag::Owed)));
         let is_it = has.identity == name && (has.stamp == asker.stamp || planted(Plant::OldNames));
         let good = may && is_it && self.blocks.group(id) == asker.group && self.names.has_tokens(id, tokens);
         good.then_some(word)
@@ -217,8 +233,9 @@ impl<'m> Pool<'m> {
                 return None;
             }
             point("grip: looked");
-            let gripped = Gripped { owed: word.has(Flag::Owed) || (windowed && !word.is(Kind::Held)), after: written };
-            let revived = |word: Word| if windowed { word.revive().and_then(Word::owe) } else { word.revive() };
+            let owed = word.has(Flag::Owed) || (windowed && will_be_owed(word));
+            let gripped = Gripped { owed, after: written };
+            let revived = |word: Word| if owed { word.revive().and_then(Word::owe) } else { word.revive() };
             // O24: the exchange is from the word that was there when the name was read.
             if word.is(Kind::Held) {
                 let next = word.join()?;
@@ -267,7 +284,10 @@ impl<'m> Pool<'m> {
                 continue;
             }
             self.order.hit(id);
-            self.blocks.set_credit(id, purse.account);
+            if paid {
+                // What was everybody's stays everybody's: nobody has paid for it.
+                self.blocks.set_credit(id, purse.account);
+            }
             self.unlink(id, &word);
             if paid && !self.balance_of(credit).credit(credit.generation(), 1) {
                 // Closed since: what it was owed is everybody's.
@@ -328,4 +348,10 @@ impl<'m> Pool<'m> {
         }
         paid
     }
+}
+
+/// Whether a block comes back to a windowed sequence that hits it. One that somebody else grips, and that was told to come
+/// back to nobody, does not: its price stays in the balance of the sequence.
+fn will_be_owed(word: Word) -> bool {
+    word.has(Flag::Owed) || (!word.is(Kind::Held) && word.holds() == 0)
 }

@@ -33,10 +33,18 @@ use crate::sync::{AcqRel, Acquire, Plant, Relaxed, full_fence, planted, point};
 pub(super) enum Why {
     /// It ends, is preempted, or gives blocks away.
     End,
-    /// The blocks come back to it: out of its window, or rolled back.
+    /// The blocks come back to it: out of its window.
     Recycle,
+    /// The blocks come back to it: it took them for tokens that were not accepted.
+    RollBack,
     /// It never launched work on them: what was left behind before stays, and nothing is added.
     Unpin,
+}
+
+impl Why {
+    fn comes_back(self) -> bool {
+        matches!(self, Why::Recycle | Why::RollBack)
+    }
 }
 
 /// Who leaves.
@@ -74,7 +82,7 @@ pub(super) struct Gone {
     pub(super) lost: u32,
     /// Promises that stood behind blocks and are behind them no more.
     pub(super) promises: u32,
-    /// Free or idle now, and paid to the leaver's account.
+    /// Free or idle now, and paid to an account.
     pub(super) paid: u32,
     /// Of these, not paid yet.
     paying: u32,
@@ -108,7 +116,7 @@ impl<'m> Pool<'m> {
             epoch: if why == Why::Unpin { Epoch::NONE } else { self.streams.tag(streams) },
             streams,
             group: self.group_of(driver),
-            credit: if shared.is_none() && why == Why::Recycle { own } else { shared },
+            credit: if shared.is_none() && why.comes_back() { own } else { shared },
             own,
         };
         let mut gone = Gone::default();
@@ -121,8 +129,7 @@ impl<'m> Pool<'m> {
 
     fn leave_entries(&self, driver: &Driver<'_>, leaver: &Leaver, from: u32, count: u32, gone: &mut Gone) {
         let entries = self.row_of(driver).part(from as usize, count as usize).all();
-        let tag =
-            Tag { epoch: leaver.epoch, streams: leaver.streams, group: leaver.group, credit: leaver.credit };
+        let tag = Tag { epoch: leaver.epoch, streams: leaver.streams, group: leaver.group, credit: leaver.credit };
         let mut free = self.free.gather();
         let mut bucket = Gather::new(|word, mask| self.retiring.push(tag.epoch, word, mask));
         let mut order = Place::Untried;
@@ -276,9 +283,12 @@ impl<'m> Pool<'m> {
             (false, false) => Kind::Free,
         };
         let Some(next) = word.leave_last(to) else { return Err(self.blocks.word(id)) };
-        let recycled = leaver.why == Why::Recycle && word.has(Flag::Owed) && word.holds() == 0;
-        let credit = if recycled { leaver.own } else { tag.credit };
-        self.blocks.set_credit(id, credit);
+        let recycled = leaver.why.comes_back() && word.has(Flag::Owed) && word.holds() == 0;
+        // (With a shared account the block pays that, whatever it is.)
+        let rolled_back = leaver.why == Why::RollBack && !word.has(Flag::Owed) && leaver.credit == leaver.own;
+        let credit = if recycled || rolled_back { leaver.own } else { tag.credit };
+        // Who is paid now is not paid again by who finds the block idle.
+        self.blocks.set_credit(id, if to == Kind::Idle { Credit::NONE } else { credit });
         point("leave: the last");
         let left = if planted(Plant::LastByStore) {
             self.blocks.alone(id, |_| Some(next));
@@ -300,7 +310,7 @@ impl<'m> Pool<'m> {
             self.place(id, order);
         }
         match to {
-            Kind::Retiring => self.retire_shared(id, word, &tag, gone),
+            Kind::Retiring => self.retire_shared(id, word, &tag, over, gone),
             _ => self.leave_committed(id, to, credit, leaver, gone, free),
         }
         Ok(())
@@ -310,7 +320,7 @@ impl<'m> Pool<'m> {
     /// to it, and others grip it still; else to everybody.
     fn take_promises(&self, promises: u32, word: Word, leaver: &Leaver, gone: &mut Gone) {
         let mut promises = promises;
-        if promises > 0 && leaver.why == Why::Recycle && word.has(Flag::Owed) {
+        if promises > 0 && leaver.why.comes_back() && word.has(Flag::Owed) {
             let balance = self.balance_of(leaver.own);
             promises -= u32::from(balance.credit(leaver.own.generation(), 1));
         }
@@ -321,18 +331,28 @@ impl<'m> Pool<'m> {
     }
 
     /// A shared block waits: in a bucket, or in the grip of a transfer.
-    fn retire_shared(&self, id: u32, word: Word, tag: &Tag, gone: &mut Gone) {
+    fn retire_shared(&self, id: u32, word: Word, tag: &Tag, over: bool, gone: &mut Gone) {
         if word.holds() > 0 {
             self.counter(self.gripped_as(word)).fetch_add(1, AcqRel);
         } else {
             self.wait_in_bucket(id, tag);
         }
         gone.retiring += 1;
-        gone.after = gone.after.max(tag.epoch);
+        if !over {
+            gone.after = gone.after.max(tag.epoch);
+        }
     }
 
     /// A block without a holder that waits for nothing leaves A: with the others, if they pay the same account.
-    fn leave_committed(&self, id: u32, to: Kind, credit: Credit, leaver: &Leaver, gone: &mut Gone, free: &mut impl FnMut(u32)) {
+    fn leave_committed(
+        &self,
+        id: u32,
+        to: Kind,
+        credit: Credit,
+        leaver: &Leaver,
+        gone: &mut Gone,
+        free: &mut impl FnMut(u32),
+    ) {
         gone.idle += u32::from(to == Kind::Idle);
         if credit.is_none() || credit == leaver.credit {
             if to == Kind::Free {
@@ -348,6 +368,7 @@ impl<'m> Pool<'m> {
             return;
         }
         self.settle(leaver.group, credit, 1);
+        gone.paid += 1;
     }
 
     /// A block with a kept name takes its place in the order of eviction: now if it is idle, and once it is if it waits.

@@ -3,8 +3,8 @@
 use super::hits::{Asker, Plan, Purse};
 use super::leave::Why;
 use super::{Pool, Row};
-use crate::answer::{Argument, Refusal};
 use crate::accounts::Credit;
+use crate::answer::{Argument, Refusal};
 use crate::calls::{Admitted, Found, Prefix, Released};
 use crate::ids::{Epoch, Group, Sequence, StreamSet};
 use crate::ledger::Need;
@@ -152,6 +152,7 @@ impl Pool<'_> {
             self.ledger.credit(purse.committed);
             purse.promised += core::mem::take(&mut purse.committed);
         }
+        driver.record.set_waits_for(unfinished(asker, after));
         let cached = (u64::from(end) * u64::from(self.block_tokens.get())).min(u64::from(prompt_tokens - 1)) as u32;
         driver.record.set_extent(Extent { tokens: cached, held: end });
         let hits = end - plan.first.min(end);

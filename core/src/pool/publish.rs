@@ -11,8 +11,8 @@ use super::{Counter, Pool, Row};
 use crate::answer::{Argument, Refusal};
 use crate::block::{Flag, Kind, Word};
 use crate::calls::{Prefix, Published};
-use crate::identity::Identity;
 use crate::events::{Event as CacheEvent, EventKind};
+use crate::identity::Identity;
 use crate::ids::{BlockId, Epoch, Group, Sequence};
 use crate::names::Name;
 use crate::recorder::{Call, Named};
@@ -41,7 +41,7 @@ impl<'m> Pool<'m> {
     /// After a `reset` a sequence that was admitted before it publishes nothing: `OK` with nothing stored.
     ///
     /// Errors: `INVALID` (`Cache`: the pool has none; `Identity`: a block has another name already; `Block`: not full, or
-    /// out of the window; `Tokens`: given, but not B for each name; `Epoch`: not one that was submitted; `Output`;
+    /// out of the window; `Tokens`: not B for each name, or none, and the pool has `token_check`; `Epoch`: not one that was submitted; `Output`;
     /// `Sequence`), `BUSY` for a shared writable tail, `STALE` (sequence; or an epoch that failed, or is over and too long
     /// ago to know), `CANCELLED`. Then nothing was published. Threads: its driver. Lock-free. Cost: O(names).
     pub fn publish(
@@ -70,6 +70,9 @@ impl<'m> Pool<'m> {
             return Err(Refusal::invalid(Argument::Cache));
         }
         self.check_prefix(prefix)?;
+        if self.config.token_check != 0 && prefix.tokens.is_empty() && !prefix.identities.is_empty() {
+            return Err(Refusal::invalid(Argument::Tokens));
+        }
         if !found.is_empty() && found.len() < prefix.identities.len() {
             return Err(Refusal::invalid(Argument::Output));
         }
@@ -140,9 +143,9 @@ impl<'m> Pool<'m> {
     ) -> u32 {
         if self.blocks.word(id).has(Flag::Named) {
             // By this sequence before, or by who shared it.
-            return self.known(edition.group, identity, id).unwrap_or(id);
+            return self.known(edition.group, identity, 0).unwrap_or(id);
         }
-        let known = self.make_way(edition, identity, id);
+        let (known, replaces) = self.make_way(edition, identity, id);
         self.begin_sharing(id, edition.group, driver.record.shared());
         // O24: before the exchange that publishes it.
         self.names.set(id, &Name { identity, written: edition.written, stamp: edition.stamp });
@@ -152,7 +155,8 @@ impl<'m> Pool<'m> {
         }
         let spare = known.is_some();
         self.order.published(id, identity);
-        let ticket = if spare { 0 } else { self.events.ticket() };
+        // By logical presence: who takes the place of another copy stores nothing new.
+        let ticket = if spare || replaces { 0 } else { self.events.ticket() };
         let publish = |word: Word| word.publish(edition.keep, spare);
         let done = if self.blocks.word(id).holders() == 1 && self.blocks.word(id).holds() == 0 {
             // Nobody else can change it: it has one holder, and nobody can find it.
@@ -171,20 +175,31 @@ impl<'m> Pool<'m> {
         known.unwrap_or(id)
     }
 
-    /// The block that is found under a name now, if it is held; one that nobody holds gives up its name to `id`.
-    fn make_way(&self, edition: &Edition<'_>, identity: Identity, id: u32) -> Option<u32> {
+    /// The block that is found under a name now, if it is held, and is from now on; one that nobody holds gives up its name
+    /// to `id`: whether one did.
+    fn make_way(&self, edition: &Edition<'_>, identity: Identity, id: u32) -> (Option<u32>, bool) {
+        let mut replaces = false;
         loop {
-            let other = self.known(edition.group, identity, id)?;
+            let Some(other) = self.known(edition.group, identity, id) else { return (None, replaces) };
             let word = self.blocks.word(other);
             if word.is(Kind::Held) {
-                return Some(other);
+                let Some(first) = word.come_first().filter(|_| word.has(Flag::Named)) else {
+                    return (Some(other), replaces);
+                };
+                // The last of several copies, or the lowest: it is said to be the one that is found.
+                if self.blocks.exchange(other, word, first).is_ok() {
+                    self.forget_copy(word);
+                    return (Some(other), replaces);
+                }
+                continue;
             }
             // It loses its name to the newer copy; the identity stays.
             if self.kill(other, word) {
                 self.index.remove(identity, other);
+                replaces = true;
             } else if self.blocks.word(other) == word {
                 // A reclaimer has it.
-                return Some(other);
+                return (Some(other), replaces);
             }
         }
     }
@@ -197,8 +212,9 @@ impl<'m> Pool<'m> {
         }
         self.forget_copy(word);
         if word.is(Kind::Idle) {
-            self.counter(Counter::Idle).fetch_sub(1, AcqRel);
+            // It is among the dead before it is not among the idle: whoever needs it finds it by one of the two counts.
             self.order.put_dead(id);
+            self.counter(Counter::Idle).fetch_sub(1, AcqRel);
         }
         true
     }
@@ -216,6 +232,10 @@ impl<'m> Pool<'m> {
     /// A name is gone from a block: its entry is tidied, and if no other block has it, that is an event.
     pub(super) fn forget_name(&self, id: u32, group: Group, name: &Name) {
         self.index.remove(name.identity, id);
+        // Who takes the last of several copies away will look again, after that.
+        if !self.events.is_on() || self.known(group, name.identity, id).is_some() {
+            return;
+        }
         let ticket = self.events.ticket();
         let gone = ticket != 0 && self.known(group, name.identity, id).is_none();
         self.said(ticket, gone.then_some(EventKind::Removed), id, group, name.identity);
@@ -240,7 +260,7 @@ impl<'m> Pool<'m> {
         word.has(Flag::Named).then(|| self.names.get(id))
     }
 
-    /// Another block than `id` with this live name: a held one if there is one, of several the one that is found.
+    /// Another block than `id` (0: any) with this live name: a held one if there is one, of several the one that is found.
     pub(super) fn known(&self, group: Group, identity: Identity, id: u32) -> Option<u32> {
         let stamp = self.stamp(group);
         let (mut best, mut spare) = (None, None);

@@ -183,6 +183,8 @@ impl<'m> Pool<'m> {
     fn rests(&self, id: u32) -> bool {
         let word = self.blocks.word(id);
         let Some(name) = self.names_if(word, id) else { return false };
+        // Whoever finds it idle owes nothing to who is paid for it now.
+        self.blocks.set_credit(id, Credit::NONE);
         if self.may_rest(id) && self.blocks.rest(id) {
             self.counter(Counter::Idle).fetch_add(1, AcqRel);
             return true;
@@ -233,7 +235,11 @@ impl<'m> Pool<'m> {
 
     /// The balance of an account, a shared or an own one.
     pub(super) fn balance_of(&self, credit: Credit) -> Balance<'m> {
-        if credit.is_own() { self.sequences.record(credit.slot()).balance() } else { self.accounts.balance(credit.slot()) }
+        if credit.is_own() {
+            self.sequences.record(credit.slot()).balance()
+        } else {
+            self.accounts.balance(credit.slot())
+        }
     }
 
     fn is_over(&self, tag: &Tag, memo: &mut Memo) -> bool {
@@ -272,9 +278,8 @@ impl<'m> Pool<'m> {
 
     /// Whether a block that leaves A leaves room for everybody: it is credited to nobody, or to a closed account.
     pub(super) fn goes_to_everybody(&self, tag: &Tag) -> bool {
-        let is_open = |credit: Credit| {
-            matches!(self.balance_of(credit).load(credit.generation()), balance::State::Open(_))
-        };
+        let is_open =
+            |credit: Credit| matches!(self.balance_of(credit).load(credit.generation()), balance::State::Open(_));
         tag.credit.is_none() || !is_open(tag.credit)
     }
 

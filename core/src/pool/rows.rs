@@ -122,14 +122,9 @@ impl Pool<'_> {
         Err(Refusal::Busy)
     }
 
-    /// Rows are packed from the left: up to the first null block.
+    /// All of it: there may be null blocks between others.
     fn empty(&self, number: u32) {
-        let row = self.table.row(number);
-        for index in 0..row.len() {
-            if row.at(index).swap(0, Relaxed) == 0 {
-                break;
-            }
-        }
+        self.table.row(number).all().iter().for_each(|entry| entry.store(0, Relaxed));
     }
 
     fn view_of(&self, driver: &Driver<'_>) -> RowView {

@@ -61,8 +61,8 @@ impl Pool<'_> {
             if ids.is_empty() {
                 return Err(Refusal::invalid(Argument::Count));
             }
-            let known = |id: &BlockId| pool.blocks.exists(id.0) && pool.blocks.word(id.0).has(Flag::Shared);
-            if !ids.iter().all(known) {
+            let known = |word: Word| word.has(Flag::Shared) && (word.has(Flag::Named) || !word.is(Kind::Idle));
+            if !ids.iter().all(|id| pool.blocks.exists(id.0) && known(pool.blocks.word(id.0))) {
                 return Err(Refusal::invalid(Argument::Block));
             }
             pool.hold_all(ids.iter().map(|id| id.0), access)

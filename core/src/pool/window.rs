@@ -5,9 +5,10 @@
 //! sequence, the sum unchanged. While somebody else grips it, it does not come back: the promise that stands behind it
 //! (owed rule) goes to the balance at once, and the block stays with the others.
 
-use super::{Pool, Row};
 use super::leave::Why;
+use super::{Pool, Row};
 use crate::answer::{Argument, Refusal};
+use crate::block::Flag;
 use crate::calls::{Advanced, Released};
 use crate::ids::{Epoch, Sequence};
 use crate::recorder::Call;
@@ -51,14 +52,14 @@ impl<'m> Pool<'m> {
                 return Err(Refusal::invalid(Argument::Tokens));
             }
             let extent = Extent { tokens: extent.tokens - (unaccepted - tokens), ..extent };
-            let needed = pool.blocks_for(extent.tokens);
+            let needed = pool.needed_after(&driver, &extent);
             let surplus = if give_back { extent.held.saturating_sub(needed) } else { 0 };
             let row = if surplus > 0 { Some(pool.writable_row(&driver)?) } else { None };
             record.set_reach(record.window(), 0);
             record.set_extent(extent);
             driver.take_long_way(record.window() > 0 || pool.must_copy(&driver, &extent).is_some());
             let Some(row) = row else { return Ok(Released::default()) };
-            let (released, lost) = pool.take_back(&driver, needed, surplus);
+            let (released, lost) = pool.take_back(&driver, Why::RollBack, needed, surplus);
             super::prefix::clear_from(row, needed, extent.held);
             record.set_extent(Extent { held: needed, ..extent });
             record.touch_row();
@@ -66,9 +67,17 @@ impl<'m> Pool<'m> {
         })
     }
 
+    /// Entries that a sequence of so many tokens needs. (With blocks of one token it may hold the block of its last prompt
+    /// token, which was found, before it has that token.)
+    fn needed_after(&self, driver: &Driver<'_>, extent: &Extent) -> u32 {
+        let (row, needed) = (self.row_of(driver), self.blocks_for(extent.tokens));
+        let is_named = |place: u32| self.blocks.word(row.at(place as usize).load(Relaxed)).has(Flag::Named);
+        if needed < extent.held && is_named(needed) { needed + 1 } else { needed }
+    }
+
     /// Blocks come back to the sequence: `count` entries of its row from `from` on. What they free and do not pay leaves A.
-    fn take_back(&self, driver: &Driver<'_>, from: u32, count: u32) -> (Released, u32) {
-        let gone = self.leave(driver, Why::Recycle, from, count);
+    fn take_back(&self, driver: &Driver<'_>, why: Why, from: u32, count: u32) -> (Released, u32) {
+        let gone = self.leave(driver, why, from, count);
         self.uncharge(self.group_of(driver), gone.free, 0);
         let after = if gone.retiring > 0 { gone.after } else { Epoch::NONE };
         let free = gone.free + gone.paid;
@@ -86,7 +95,7 @@ impl<'m> Pool<'m> {
         if out > holes.recycled {
             let row = self.row_of(driver);
             let fresh = (holes.recycled..out).filter(|&place| row.at(place as usize).load(Relaxed) != 0).count();
-            let (_, _) = self.take_back(driver, holes.recycled, out - holes.recycled);
+            let (_, _) = self.take_back(driver, Why::Recycle, holes.recycled, out - holes.recycled);
             holes.count += fresh as u32;
             holes.recycled = out;
             record.set_holes(holes);

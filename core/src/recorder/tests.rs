@@ -191,10 +191,7 @@ fn every_call_is_read_as_it_was_written() {
             (Call::Unpin { sequence }, pool.unpin(sequence).map(Answer::from)),
             (Call::Evict { blocks: a }, pool.evict(a).map(Answer::from)),
             (Call::Reset { group: small.then_some(group) }, reset(&pool, small.then_some(group))),
-            (
-                Call::Hold { sequence, first: a, count: b, access },
-                pool.hold(sequence, a, b, access).map(Answer::from),
-            ),
+            (Call::Hold { sequence, first: a, count: b, access }, pool.hold(sequence, a, b, access).map(Answer::from)),
             (Call::HoldBlocks { ids: Numbers::of(&ids), access }, pool.hold_blocks(&ids, access).map(Answer::from)),
             (Call::CompleteTransfer { transfer }, pool.complete_transfer(transfer).map(Answer::from)),
             (Call::Revoke { transfer }, pool.revoke(transfer).map(Answer::from)),
