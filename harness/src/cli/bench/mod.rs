@@ -8,8 +8,8 @@ mod report;
 use super::output::{can_be_written, write_file, write_out};
 use super::values::{count_u32, count_u64};
 use super::{Stop, input, terminal};
-use crate::bench::{self, Batches, CANDIDATES, Effort, Occupancy, Part, Plan, Selection, Side, Slices, Subject};
 use crate::bench::workload::Shape;
+use crate::bench::{self, Batches, CANDIDATES, Effort, Occupancy, Part, Plan, Selection, Side, Slices, Subject};
 use crate::sample;
 use crate::trace::{self, Normalise, TimeScale};
 use clap::ValueEnum;
@@ -52,7 +52,12 @@ enum Apart {
 #[derive(clap::Args, Debug)]
 struct Measure {
     /// Measure only these parts, separated by commas
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "allocators,runs,stopped,admission,step,replay,workload")]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "allocators,runs,stopped,admission,step,replay,workload"
+    )]
     only: Vec<Part>,
 
     /// Every load: pools of 2^10, 2^16 and 2^20 blocks, 50, 95 and 99.9 % held
