@@ -227,7 +227,7 @@ impl Word {
     /// One of several sharers of a writable tail leaves it and reads it once more, to copy it. `None`: it is not shared, or
     /// there is no room for another hold.
     pub(crate) const fn leave_copying(self) -> Option<Word> {
-        match self.is_tail() && self.holds() as u64 + 1 <= HOLDS_MAX {
+        match self.is_tail() && (self.holds() as u64) < HOLDS_MAX {
             true => match self.leave() {
                 Some(word) => Some(Word(word.0 + ONE_HOLD)),
                 None => None,

@@ -33,6 +33,8 @@ pub struct Snapshot {
     pub tokens: u64,
     /// Token slots of held blocks that hold no token.
     pub padding_tokens: u64,
+    /// Blocks in the rows of all sequences, a shared one in each: what `held` would be without sharing.
+    pub entries: u64,
     /// Newest epoch handed out.
     pub newest_epoch: Epoch,
     /// The frontier: no stream has this epoch or an older one outstanding.

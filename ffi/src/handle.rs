@@ -85,9 +85,7 @@ pub(crate) fn view<'a, T: Viewed, const WORDS: usize>(view: In<'a, View<T, WORDS
 
 /// The same, to be changed.
 #[inline(always)]
-pub(crate) fn view_mut<'a, T: Viewed, const WORDS: usize>(
-    view: Option<&'a mut View<T, WORDS>>,
-) -> Result<&'a mut T, Refusal> {
+pub(crate) fn view_mut<T: Viewed, const WORDS: usize>(view: Option<&mut View<T, WORDS>>) -> Result<&mut T, Refusal> {
     match view {
         Some(view) if view.magic == T::MAGIC => {
             // SAFETY: the magic is there, so `new` wrote a `T`; C gives it to one call at a time.

@@ -1,5 +1,5 @@
 //! Blocks that a sequence gives up while it runs: `release`, which is `kvl_release_blocks` beside
-//! `kvl_release_tokens`, `release_tokens`.
+//! `kvl_release_tokens`, `release_tokens`, `trim`.
 
 use crate::answer::{In, KvlRefusal, Out, fill};
 use crate::array::array;
@@ -37,4 +37,16 @@ pub extern "C" fn kvl_release_tokens(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(released, refusal, || view(pool)?.release_tokens(sequence, from, to))
+}
+
+/// `Pool::trim`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_trim(
+    pool: In<'_, KvlPool>,
+    sequence: Sequence,
+    tokens: u32,
+    released: Out<'_, Released>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(released, refusal, || view(pool)?.trim(sequence, tokens))
 }

@@ -60,7 +60,7 @@ fn structures() -> String {
     layout!(out, Counts as "kvl_pool_counts" { blocks, committed, promised_and_safety, headroom });
     layout!(out, Snapshot as "kvl_pool_snapshot" {
         blocks, committed, held, retiring, quarantined, idle, free, promised, safety, sequences, cancelled, tokens,
-        padding_tokens, newest_epoch, frontier, failed_epochs, release_number, exact
+        padding_tokens, entries, newest_epoch, frontier, failed_epochs, release_number, exact
     });
     layout!(out, SequenceSnapshot as "kvl_sequence_state" {
         tokens, held, entries, promised, group, row, row_version, admitted, cancelled

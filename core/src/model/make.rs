@@ -84,6 +84,7 @@ pub fn make(pool: &Pool<'_>, call: &Call<'_>) -> Made {
         | Call::Fork { .. }
         | Call::CopySubmitted { .. }
         | Call::Speculate { .. }
+        | Call::Trim { .. }
         | Call::Accept { .. } => Err(Refusal::Stale),
     };
     Made { answer, answers, changed, found }

@@ -102,6 +102,7 @@ impl Names {
                 Call::CopySubmitted { sequence: named(sequence), epoch: self.epoch(epoch) }
             }
             Call::Speculate { sequence, tokens } => Call::Speculate { sequence: named(sequence), tokens },
+            Call::Trim { sequence, tokens } => Call::Trim { sequence: named(sequence), tokens },
             Call::Accept { sequence, tokens, give_back } => {
                 Call::Accept { sequence: named(sequence), tokens, give_back }
             }

@@ -73,6 +73,7 @@ impl Model {
             cancelled: open().filter(|seq| seq.cancelled).count() as u32,
             tokens,
             padding_tokens: slots - tokens,
+            entries: u64::from(self.held()),
             newest_epoch: self.time.newest(),
             frontier: self.time.frontier(),
             failed_epochs: self.time.failed,

@@ -113,7 +113,7 @@ impl Pool<'_> {
     }
 
     /// Undo an admission on whose account nothing was launched.
-    pub(super) fn withdraw_admission(&self, sequence: Sequence) -> Result<(), Refusal> {
+    pub(crate) fn withdraw_admission(&self, sequence: Sequence) -> Result<(), Refusal> {
         let mut driver = self.sequences.drive(sequence, Event::Preempt)?;
         let emptied = driver.record.balance().debit_up_to(driver.generation, u32::MAX);
         let balance = emptied.map_err(|_| Refusal::Cancelled)?;

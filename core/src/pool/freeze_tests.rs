@@ -3,11 +3,13 @@
 
 use crate::answer::Refusal;
 use crate::arena::Line;
-use crate::calls::{Admission, Step};
+use crate::calls::{Admission, Prefix, Step, Window};
 use crate::config::PoolConfig;
+use crate::identity::Identity;
 use crate::ids::{Account, Group, Stream, StreamSet};
 use crate::pool::{Pool, entries, lines};
 use crate::sync::freeze;
+use crate::transfers::Access;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -34,6 +36,20 @@ fn pool() -> Pool<'static> {
     let pool = Pool::init(memory, table, &config).expect("a good configuration");
     // One ring for all: the frozen thread has it, and the others go on without.
     pool.recording(vec![Line::ZERO; 64].leak()).expect("room")
+}
+
+/// A pool in which everything is shared that can be.
+fn sharing_pool() -> Pool<'static> {
+    let config = PoolConfig {
+        streams: 2,
+        groups: 2,
+        transfers: 2,
+        events: 4,
+        ..PoolConfig::new(BLOCKS, 2, 8, BLOCKS).sharing()
+    };
+    let memory = vec![Line::ZERO; lines(&config)].leak();
+    let table = vec![0; entries(&config)].leak();
+    Pool::init(memory, table, &config).expect("a good configuration")
 }
 
 /// Every point that the source names.
@@ -94,6 +110,63 @@ fn its_round(pool: &Pool<'_>) -> Result<(), Refusal> {
     pool.end(first).map(drop)
 }
 
+/// Two names that nobody else uses.
+fn names(chain: u64) -> [Identity; 2] {
+    [1, 2].map(|low| Identity { low, high: chain })
+}
+
+/// One round of everything that is shared, by the thread that will be frozen.
+fn its_sharing_round(pool: &Pool<'_>) -> Result<(), Refusal> {
+    let admission = Admission { streams: StreamSet::one(ITS), group: Group(1), ..Admission::full(5, 4) };
+    let names = names(1);
+    let prefix = Prefix { unfinished: true, ..Prefix::of(&names) };
+    let [first, second, child, windowed] = [pool.open()?, pool.open()?, pool.open()?, pool.open()?];
+    let admitted = pool.admit_prefix(first, &admission, &prefix)?;
+    pool.advance(first, 5 - admitted.cached_tokens)?;
+    let epoch = pool.submit(ITS)?;
+    pool.publish(first, 0, &prefix, epoch, true, &mut [])?;
+    pool.admit_prefix(second, &admission, &prefix)?;
+    pool.fork(first, &[child], 3, 0)?;
+    pool.advance(child, 1)?;
+    pool.copy_submitted(child, epoch)?;
+    let transfer = pool.hold(first, 0, 2, Access::Read)?;
+    pool.speculate(first, 3)?;
+    pool.accept(first, 1, true)?;
+    let window = Window { tokens: 2, steps_in_flight: 0, chunk_tokens: 2 };
+    pool.admit(windowed, &Admission { window, ..admission })?;
+    (0..3).try_for_each(|_| pool.advance(windowed, 2).map(drop))?;
+    [first, windowed, second, child].into_iter().try_for_each(|sequence| pool.end(sequence).map(drop))?;
+    pool.complete_transfer(transfer)?;
+    pool.complete(ITS, epoch, true)?;
+    let last = pool.open()?;
+    pool.admit(last, &admission)?;
+    pool.advance(last, 5)?;
+    let epoch = pool.submit(ITS)?;
+    pool.publish(last, 0, &prefix, epoch, true, &mut [])?;
+    pool.complete(ITS, epoch, false)?;
+    pool.end(last)?;
+    pool.evict(1)?;
+    pool.reset(Group(1))
+}
+
+/// One round of everything that is shared by somebody else. Nothing of it may be refused, and blocks have to be evicted.
+fn my_sharing_round(pool: &Pool<'_>) -> Result<(), Refusal> {
+    let rest = 2 * (BLOCKS - ITS_BLOCKS);
+    let admission = Admission { streams: StreamSet::one(MINE), ..Admission::full(rest, 0) };
+    let names = names(2);
+    let (first, second) = (pool.open()?, pool.open()?);
+    let admitted = pool.admit_prefix(first, &admission, &Prefix::of(&names))?;
+    pool.advance(first, rest - admitted.cached_tokens)?;
+    let epoch = pool.submit(MINE)?;
+    pool.publish(first, 0, &Prefix::of(&names), epoch, true, &mut [])?;
+    let shared = Prefix { unfinished: true, ..Prefix::of(&names) };
+    let found = pool.admit_prefix(second, &Admission { prompt_tokens: 4, ..admission }, &shared)?;
+    assert_eq!(found.hits, 2, "whoever else is in the middle of what");
+    pool.complete(MINE, epoch, false)?;
+    pool.end(first)?;
+    pool.end(second).map(drop)
+}
+
 /// One round of everything by somebody else. Nothing of it may be refused.
 fn my_round(pool: &Pool<'_>) -> Result<(), Refusal> {
     let rest = BLOCKS - ITS_BLOCKS;
@@ -120,11 +193,12 @@ fn my_round(pool: &Pool<'_>) -> Result<(), Refusal> {
 }
 
 fn freeze_at(name: &'static str) {
-    let pool = pool();
+    let (pool, sharing) = (pool(), sharing_pool());
     thread::spawn(move || {
         freeze::stop_this_thread_at(name);
         loop {
             its_round(&pool).expect("there is room for both");
+            its_sharing_round(&sharing).expect("there is room for both");
         }
     });
     let (done, wait) = mpsc::channel();
@@ -134,8 +208,10 @@ fn freeze_at(name: &'static str) {
         }
         for _ in 0..200 {
             my_round(&pool).unwrap_or_else(|refusal| panic!("frozen at {name:?}: {refusal}"));
+            my_sharing_round(&sharing).unwrap_or_else(|refusal| panic!("frozen at {name:?}, sharing: {refusal}"));
         }
         assert!(pool.snapshot().committed <= ITS_BLOCKS, "mine came back");
+        assert!(sharing.snapshot().committed <= ITS_BLOCKS, "mine came back or is idle");
         done.send(()).expect("somebody waits");
     });
     // Not a matter of speed: what hangs, hangs for ever.

@@ -111,7 +111,7 @@ fn i7_hit_against_reclaim() {
 /// I6: a block that was named, evicted and named anew is not hit under its old name.
 #[test]
 fn i6_publish_against_lookup() {
-    holds_and_notices(Some(2), &[Plant::JoinAnyWord], || {
+    holds_and_notices(Some(1), &[Plant::JoinAnyWord], || {
         let pool = pool(2);
         let (first, _filler) = (publisher(&pool), holding(&pool, 1));
         let [mine, other] = [pool.open(), pool.open()].map(|slot| slot.expect("a slot"));

@@ -55,6 +55,7 @@ mod shared;
 mod take;
 mod together;
 mod transfers;
+mod trim;
 mod window;
 
 pub use audit::Fault;

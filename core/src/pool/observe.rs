@@ -154,6 +154,7 @@ impl Pool<'_> {
             snapshot.cancelled += u32::from(record.balance().load(generation) == balance::State::Closed);
             let first = u64::from(record.holes().recycled) * u64::from(self.block_tokens.get());
             snapshot.held += record.blocks_held();
+            snapshot.entries += u64::from(record.blocks_held());
             snapshot.tokens += u64::from(extent.tokens);
             snapshot.padding_tokens += slots.saturating_sub(u64::from(extent.tokens).saturating_sub(first));
         }

@@ -32,7 +32,8 @@ impl Pool<'_> {
         pairs: &mut [(BlockId, BlockId)],
     ) -> Result<Offloaded, Refusal> {
         let held = self.sequence_snapshot(sequence)?;
-        let first = held.entries - held.held.min(held.entries);
+        // Entries that were released leave holes anywhere: all that is not out of the window is looked at.
+        let first = self.sequences.find(sequence)?.holes().recycled;
         let pairs = pairs.get_mut(..held.held as usize).ok_or(Refusal::invalid(Argument::Output))?;
         if held.held == 0 {
             return Err(Refusal::invalid(Argument::Count));
@@ -46,9 +47,17 @@ impl Pool<'_> {
         };
         host.admit(copy, &admission)?;
         let gripped = host.materialize(copy, held.held).and_then(|_| {
-            self.each_block(sequence, |place, id| if let Some(pair) = pairs.get_mut(place) { pair.0 = id })?;
-            host.each_block(copy, |place, id| if let Some(pair) = pairs.get_mut(place) { pair.1 = id })?;
-            self.hold(sequence, first, held.entries - first, Access::Read)
+            self.each_block(sequence, |place, id| {
+                if let Some(pair) = pairs.get_mut(place) {
+                    pair.0 = id
+                }
+            })?;
+            host.each_block(copy, |place, id| {
+                if let Some(pair) = pairs.get_mut(place) {
+                    pair.1 = id
+                }
+            })?;
+            self.hold(sequence, first, held.entries.saturating_sub(first), Access::Read)
         });
         let transfer = match gripped {
             Ok(transfer) => transfer,

@@ -175,6 +175,11 @@ pub(super) fn clear(row: Row<'_>, entries: u32) {
     clear_from(row, 0, entries);
 }
 
+/// How many of these entries of a row are blocks.
+pub(super) fn entries_in(row: Row<'_>, from: u32, to: u32) -> u32 {
+    (from..to).filter(|&place| row.at(place as usize).load(Relaxed) != 0).count() as u32
+}
+
 pub(super) fn clear_from(row: Row<'_>, from: u32, to: u32) {
     (from..to).for_each(|position| row.at(position as usize).store(0, Relaxed));
 }

@@ -3,7 +3,7 @@
 use super::digest::Digest;
 use super::proposal::{Proposal, Vote};
 use crate::answer::{Argument, Refusal, Scope};
-use crate::calls::{Admission, Promise};
+use crate::calls::{Admission, Prefix, Promise};
 use crate::identity::Identity;
 use crate::ids::{Epoch, Sequence};
 use crate::plan;
@@ -88,7 +88,8 @@ impl<'m> Rank<'m> {
     /// every rank. The decision again is `OK`.
     ///
     /// Errors: `STALE` if this rank has no yes outstanding under this number (it is older, it was aborted, the vote was
-    /// no); `INVALID(Tokens)` for more tokens than the vote said. Nothing happened then.
+    /// no); `INVALID(Tokens)` for more tokens than the vote said, or for a number that no rank can have found; `BUSY` if
+    /// another thread drives the sequence. Nothing happened then.
     pub fn commit(&mut self, number: u64, cached_tokens: u32) -> Result<(), Refusal> {
         let decided = Decided::Committed { cached_tokens };
         if self.is_repeated(number, decided) {
@@ -98,6 +99,11 @@ impl<'m> Rank<'m> {
         let ballot = ballot.ok_or(Refusal::Stale)?;
         if cached_tokens > ballot.vote.cached_tokens {
             return Err(Refusal::invalid(Argument::Tokens));
+        }
+        match self.agree(&ballot, cached_tokens) {
+            // Cancelled or ended since the vote: its driver knows.
+            Ok(()) | Err(Refusal::Cancelled | Refusal::Stale) => {}
+            Err(refusal) => return Err(refusal),
         }
         self.decide(number, decided);
         Ok(())
@@ -135,7 +141,7 @@ impl<'m> Rank<'m> {
             reserved.and_then(|ballot| self.pool.sequence_snapshot(ballot.sequence).ok()).unwrap_or_default();
         Digest {
             number: self.number,
-            held: u64::from(snapshot.held).saturating_sub(u64::from(reserved.held)),
+            held: snapshot.entries.saturating_sub(u64::from(reserved.held)),
             promised: u64::from(snapshot.promised).saturating_sub(u64::from(reserved.promised)),
             safety: u64::from(snapshot.safety),
         }
@@ -146,34 +152,59 @@ impl<'m> Rank<'m> {
         let admission = &proposal.admission;
         let headroom = self.pool.counts().headroom;
         let needed = self.needed(admission);
-        let cached_tokens = self.cached_tokens(proposal, prefix);
         let vote = Vote {
             number: proposal.number,
             rank: self.rank,
             needed,
-            cached_tokens,
+            cached_tokens: 0,
             headroom,
             refusal: None,
             after: Epoch::NONE,
         };
         let admitted = if admission.account.is_none() {
-            self.pool.admit(sequence, admission).map(drop)
+            self.reserve(sequence, proposal, prefix)
         } else {
             Err(Refusal::invalid(Argument::Account))
         };
         match admitted {
-            Ok(()) => vote,
+            Ok(cached_tokens) => Vote { cached_tokens, ..vote },
             Err(Refusal::RetryAfter { after, .. }) => {
-                Vote { cached_tokens: 0, refusal: Some(self.would_block(admission, needed)), after, ..vote }
+                Vote { refusal: Some(self.would_block(admission, needed)), after, ..vote }
             }
-            Err(refusal) => Vote { cached_tokens: 0, refusal: Some(refusal), ..vote },
+            Err(refusal) => Vote { refusal: Some(refusal), ..vote },
         }
     }
 
-    /// Where hits will be looked up, capped at what is proposed, and kept until the decision: tokens whose blocks are
-    /// cached here. Nothing is cached yet.
-    fn cached_tokens(&self, _proposal: &Proposal, _prefix: &[Identity]) -> u32 {
-        0
+    /// Admit with what is cached here, and promise it besides: another rank may have less, and then it is to be computed
+    /// here too. If that cannot be had, admit as if nothing was cached. The cached tokens, which are kept until the decision.
+    fn reserve(&self, sequence: Sequence, proposal: &Proposal, prefix: &[Identity]) -> Result<u32, Refusal> {
+        let (pool, admission) = (&self.pool, &proposal.admission);
+        let blocks_max = proposal.cached_tokens_max.checked_div(pool.config().block_tokens).unwrap_or(0);
+        // What a window holds depends on which blocks were found, so ranks would not agree about it.
+        if blocks_max > 0 && admission.window.tokens == 0 {
+            let prefix = Prefix { blocks_max, ..Prefix::of(prefix) };
+            if let Ok(admitted) = pool.admit_prefix(sequence, admission, &prefix) {
+                if admitted.hits == 0 || pool.extend(sequence, admitted.hits, admission.watermark).is_ok() {
+                    return Ok(admitted.cached_tokens);
+                }
+                pool.withdraw_admission(sequence)?;
+            }
+        }
+        pool.admit(sequence, admission).map(|_| 0)
+    }
+
+    /// The agreed tokens are cached on every rank: what was found beyond them goes back, and so does what was promised for
+    /// what is cached.
+    fn agree(&self, ballot: &Ballot, cached_tokens: u32) -> Result<(), Refusal> {
+        if ballot.vote.cached_tokens == 0 {
+            return Ok(());
+        }
+        let pool = &self.pool;
+        pool.trim(ballot.sequence, cached_tokens)?;
+        match pool.sequence_snapshot(ballot.sequence)?.held {
+            0 => Ok(()),
+            held => pool.shrink(ballot.sequence, held).map(drop),
+        }
     }
 
     /// Blocks that are promised when nothing is cached; 0 for a request that `Pool::admit` finds wrong.

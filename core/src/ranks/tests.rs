@@ -120,7 +120,7 @@ fn yes(rank: u32, cached_tokens: u32, headroom: u32) -> Vote {
 
 #[test]
 fn what_is_cached_counts_as_far_as_it_is_cached_everywhere() {
-    let decision = decide(5, 3, &[yes(0, 48, 9), yes(1, 16, 30), yes(2, 32, 7)]);
+    let decision = decide(5, 3, [yes(0, 48, 9), yes(1, 16, 30), yes(2, 32, 7)]);
     assert_eq!(decision, Decision { number: 5, commit: true, cached_tokens: 16, headroom: 7, refusal: None });
 }
 
@@ -137,7 +137,7 @@ fn a_vote_that_is_missing_repeated_or_late_is_no_yes() {
         let decision = decide(5, 2, votes);
         assert_eq!((decision.commit, decision.cached_tokens, decision.refusal), (false, 0, None), "{votes:?}");
     }
-    assert!(!decide(5, 0, [yes(0, 0, 1); 0]).commit, "nobody agrees to nothing");
+    assert!(!decide(5, 0, [] as [Vote; 0]).commit, "nobody agrees to nothing");
 }
 
 /// The client is told what lasts longest, whichever rank says it.
@@ -154,8 +154,8 @@ fn the_gravest_refusal_is_the_groups() {
         ([Refusal::Stale, Refusal::invalid(Argument::Group)], Refusal::invalid(Argument::Group)),
     ] {
         let [first, second] = refusals;
-        assert_eq!(decide(5, 2, &[no(0, first), no(1, second)]).refusal, Some(expected));
-        assert_eq!(decide(5, 3, &[no(0, second), no(1, first), yes(2, 0, 1)]).refusal, Some(expected));
+        assert_eq!(decide(5, 2, [no(0, first), no(1, second)]).refusal, Some(expected));
+        assert_eq!(decide(5, 3, [no(0, second), no(1, first), yes(2, 0, 1)]).refusal, Some(expected));
     }
 }
 

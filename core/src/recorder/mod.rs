@@ -24,6 +24,7 @@ mod history_tests;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod outcome;
+mod read;
 mod ring;
 mod lists;
 mod steps;

@@ -35,6 +35,7 @@ typedef struct kvl_pool_snapshot {
   uint32_t cancelled;   /* of these, cancelled */
   uint64_t tokens;
   uint64_t padding_tokens; /* slots of held blocks without a token */
+  uint64_t entries;        /* blocks in the rows of all sequences, a shared one in each: `held` if nothing was shared */
   uint64_t newest_epoch;
   uint64_t frontier;
   uint64_t failed_epochs;
@@ -74,17 +75,23 @@ typedef struct kvl_fault {
   uint64_t found;
 } kvl_fault;
 
+/* One atomic load. Threads: any, here and below. Wait-free. Cost: O(1). */
 kvl_status kvl_counts(const kvl_pool *pool, kvl_pool_counts *counts, kvl_refusal *refusal);
+/* Changes whenever blocks or promises came back: who was answered KVL_WOULD_BLOCK asks again when it differs from what
+ * it was before he asked. Wait-free. Cost: O(1). */
 kvl_status kvl_release_number(const kvl_pool *pool, uint64_t *number, kvl_refusal *refusal);
 /* Everything, read until nothing changed meanwhile, a few times. Cost: O(sequences), and O(N) once blocks were
  * shared. */
 kvl_status kvl_snapshot(const kvl_pool *pool, kvl_pool_snapshot *snapshot, kvl_refusal *refusal);
 /* 1 if A + R + S <= N and, if it is exact, the parts of A add up; else 0. What was read is checked, not the pool. */
 kvl_status kvl_snapshot_holds(const kvl_pool_snapshot *snapshot, uint32_t *holds, kvl_refusal *refusal);
+/* Torn if its driver is at work. KVL_STALE. Cost: O(1). */
 kvl_status kvl_sequence_snapshot(const kvl_pool *pool, kvl_sequence sequence, kvl_sequence_state *snapshot,
                                  kvl_refusal *refusal);
+/* KVL_INVALID, KVL_ARGUMENT_GROUP. Cost: O(1). */
 kvl_status kvl_group_snapshot(const kvl_pool *pool, uint32_t group, kvl_group_state *snapshot,
                               kvl_refusal *refusal);
+/* KVL_STALE. Cost: O(1). */
 kvl_status kvl_account_snapshot(const kvl_pool *pool, kvl_account account, kvl_account_state *snapshot,
                                 kvl_refusal *refusal);
 /* Compares every count with every other, at rest: while no other call is in progress. Slow on purpose. A fault is a

@@ -90,8 +90,9 @@ kvl_status kvl_rank_outstanding(const kvl_rank *rank, kvl_vote *vote, kvl_refusa
 kvl_status kvl_rank_vote(kvl_rank *rank, kvl_sequence sequence, const kvl_proposal *proposal,
                          const kvl_identity *identities, size_t count, kvl_vote *vote, kvl_refusal *refusal);
 /* All said yes: the sequence is admitted, with `cached_tokens` tokens that need not be computed, the decision's.
- * KVL_STALE as above, and if the vote was no; KVL_INVALID with KVL_ARGUMENT_TOKENS for more tokens than the vote said.
- * Then nothing happened. Cost: O(1). */
+ * KVL_STALE as above, and if the vote was no; KVL_INVALID with KVL_ARGUMENT_TOKENS for more tokens than the vote said,
+ * or for a number that no rank can have found; KVL_BUSY while another thread drives the sequence. Then nothing
+ * happened. Cost: O(blocks that were found). */
 kvl_status kvl_rank_commit(kvl_rank *rank, uint64_t number, uint32_t cached_tokens, kvl_refusal *refusal);
 /* Not all said yes: what the vote reserved goes back, and the sequence is open and not admitted. Also for a proposal
  * that never came here. KVL_STALE, KVL_BUSY as above, KVL_BUSY also while another thread drives the sequence: nothing

@@ -84,34 +84,71 @@ typedef struct kvl_released {
 kvl_status kvl_admission_full(uint32_t prompt_tokens, uint32_t output_tokens_max, kvl_admission *admission,
                               kvl_refusal *refusal);
 
+/* ---- From open to end ---------------------------------------------------------------------------------------- *
+ *
+ * Of a call that is given a sequence: KVL_STALE for a handle that is over; KVL_CANCELLED once it was cancelled;
+ * KVL_BUSY while another thread drives it; KVL_INVALID with KVL_ARGUMENT_SEQUENCE if it is not in the state that the
+ * call needs. What is said there is besides. Threads: the sequence's driver. Lock-free. */
+
+/* A handle, so that everything from here on can be cancelled. It has neither promise nor blocks yet. KVL_FULL when as
+ * many are open as the pool was made for. Threads: any. Cost: O(1) while slots are left. */
 kvl_status kvl_open(const kvl_pool *pool, kvl_sequence *sequence, kvl_refusal *refusal);
+/* Promises a sequence the blocks that it may come to need: one decision, A + R + S + promise + watermark <= N. Nothing
+ * is taken yet; from now on taking them cannot fail. Besides: KVL_INVALID with KVL_ARGUMENT_TOKENS (no prompt, or 2^32
+ * tokens and more in all), _COUNT (a promise of neither kind, or below the prompt's blocks), _WINDOW (no chunk),
+ * _GROUP, _STREAM, _ACCOUNT (of another group); KVL_STALE for the account; KVL_NEVER_FITS, KVL_WOULD_BLOCK,
+ * KVL_RETRY_AFTER. Cost: O(1); when refused, O(retiring blocks). */
 kvl_status kvl_admit(const kvl_pool *pool, kvl_sequence sequence, const kvl_admission *admission,
                      kvl_admitted *admitted, kvl_refusal *refusal);
+/* Closes the sequence's account at once, from any thread, at any moment: what was left of its promise is everybody's
+ * when this returns; its blocks go by kvl_end. Twice is KVL_OK. KVL_STALE after the end, and nothing else. Threads:
+ * any. */
 kvl_status kvl_cancel(const kvl_pool *pool, kvl_sequence sequence, kvl_refusal *refusal);
+/* What is left of its promise goes back at once, its blocks when no submitted work can touch them any more; the handle
+ * is over. Also after kvl_cancel. KVL_CORRUPT if its row names blocks that it cannot hold: it has ended all the same.
+ * Cost: O(blocks held). */
 kvl_status kvl_end(const kvl_pool *pool, kvl_sequence sequence, kvl_released *released, kvl_refusal *refusal);
+/* The same, but the handle stays, opened, to be admitted again with what it had generated in the prompt. */
 kvl_status kvl_preempt(const kvl_pool *pool, kvl_sequence sequence, kvl_released *released, kvl_refusal *refusal);
+/* Lets other streams touch its blocks too: before work with them is submitted there. Besides: KVL_INVALID,
+ * KVL_ARGUMENT_STREAM for an empty set. Cost: O(1). */
 kvl_status kvl_use_streams(const kvl_pool *pool, kvl_sequence sequence, uint64_t streams, kvl_refusal *refusal);
 
+/* Adds `tokens`: the prompt, whole or in chunks, then what is generated. The blocks that this needs are taken from the
+ * promise and appended to the row. Besides: KVL_OVER_PROMISE beyond it, KVL_RETRY_AFTER if blocks on their way back
+ * will do; KVL_NEVER_FITS beyond the row's width; KVL_INVALID, KVL_ARGUMENT_TOKENS for 0 or 2^32 and more in all;
+ * KVL_BUSY for unaccepted tokens, or if an entry has to be replaced while both rows are being read; KVL_CORRUPT.
+ * Wait-free while no block is needed. Cost: O(1) + O(blocks taken). */
 kvl_status kvl_advance(const kvl_pool *pool, kvl_sequence sequence, uint32_t tokens, kvl_advanced *advanced,
                        kvl_refusal *refusal);
+/* The same, but blocks beyond the promise are admitted in the same call. KVL_WOULD_BLOCK, KVL_RETRY_AFTER,
+ * KVL_NEVER_FITS in place of KVL_OVER_PROMISE; KVL_INVALID, KVL_ARGUMENT_ACCOUNT if it draws on a shared account. */
 kvl_status kvl_advance_growing(const kvl_pool *pool, kvl_sequence sequence, uint32_t tokens, uint32_t watermark,
                                kvl_advanced *advanced, kvl_refusal *refusal);
-/* `answers` and `changed` have `count` entries: the status of each row, and the slots whose row changed. */
+/* kvl_advance for many sequences. A row that is refused does not keep the next from advancing. `answers` and `changed`
+ * have `count` entries: the status of each row, and the slots whose row changed. Threads: the driver of all of them.
+ * Cost: O(count) + O(blocks taken). */
 kvl_status kvl_advance_many(const kvl_pool *pool, const kvl_step *steps, size_t count, uint32_t *answers,
                             uint32_t *changed, kvl_batch *batch, kvl_refusal *refusal);
+/* Makes sure that a sequence holds `blocks` blocks, without adding tokens. As kvl_advance; KVL_INVALID,
+ * KVL_ARGUMENT_COUNT for 0. */
 kvl_status kvl_materialize(const kvl_pool *pool, kvl_sequence sequence, uint32_t blocks, kvl_advanced *advanced,
                            kvl_refusal *refusal);
+/* Promises `blocks` more, as an admission. Besides: KVL_INVALID with KVL_ARGUMENT_COUNT for 0, _ACCOUNT if it draws on
+ * a shared one; KVL_NEVER_FITS, KVL_WOULD_BLOCK, KVL_RETRY_AFTER. Cost: as kvl_admit. */
 kvl_status kvl_extend(const kvl_pool *pool, kvl_sequence sequence, uint32_t blocks, uint32_t watermark,
                       kvl_refusal *refusal);
+/* Gives back up to `blocks` of what is promised and not taken; `returned` is how many it was. Besides: KVL_INVALID with
+ * KVL_ARGUMENT_COUNT for 0, _ACCOUNT. Cost: O(1). */
 kvl_status kvl_shrink(const kvl_pool *pool, kvl_sequence sequence, uint32_t blocks, uint32_t *returned,
                       kvl_refusal *refusal);
+/* Moves `blocks` from the safety margin to the promise. As kvl_extend, but only the group's quota can make one wait,
+ * and KVL_WOULD_BLOCK of the pool says that S is smaller. */
 kvl_status kvl_draw_safety(const kvl_pool *pool, kvl_sequence sequence, uint32_t blocks, kvl_refusal *refusal);
 
 /* ---- Tokens and blocks that are given back while a sequence runs ---------------------------------------------- *
  *
- * All of these: KVL_STALE for a handle that is over; KVL_CANCELLED; KVL_BUSY while another thread drives the sequence;
- * KVL_INVALID with KVL_ARGUMENT_SEQUENCE if it is not admitted. Then nothing happened. Threads: the sequence's driver.
- * Lock-free. */
+ * Answers and threads as above. */
 
 /* Adds `tokens` proposed tokens: one step computes them all, and kvl_accept says which of them stay. Blocks are taken
  * as by kvl_advance, from a promise that covers them (`speculative_tokens`). Until they are accepted kvl_advance and
@@ -136,6 +173,13 @@ kvl_status kvl_release_blocks(const kvl_pool *pool, kvl_sequence sequence, const
  * one that ends behind the last full block; KVL_BUSY as above. Cost: O(blocks). */
 kvl_status kvl_release_tokens(const kvl_pool *pool, kvl_sequence sequence, uint32_t from, uint32_t to,
                               kvl_released *released, kvl_refusal *refusal);
+/* Forgets what comes after the first `tokens` tokens, whole blocks of them: because another pool or rank has fewer
+ * cached, or to go on from an earlier point. Blocks behind them lose this sequence as their holder; what is to follow
+ * has to be promised (kvl_extend). Besides: KVL_INVALID, KVL_ARGUMENT_TOKENS for more than it has, or fewer that are no
+ * multiple of block_tokens; KVL_BUSY for unaccepted tokens or a copy that was not submitted, and as above. Cost:
+ * O(blocks that leave). */
+kvl_status kvl_trim(const kvl_pool *pool, kvl_sequence sequence, uint32_t tokens, kvl_released *released,
+                    kvl_refusal *refusal);
 
 #ifdef __cplusplus
 }

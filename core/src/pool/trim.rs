@@ -1,0 +1,54 @@
+//! The end of a sequence is forgotten: `trim`.
+
+use super::Pool;
+use super::leave::Why;
+use crate::answer::{Argument, Refusal};
+use crate::calls::Released;
+use crate::ids::{Epoch, Sequence};
+use crate::recorder::Call;
+use crate::sequence::{Event, Extent};
+
+impl Pool<'_> {
+    /// Forget what comes after the first `tokens` tokens of a sequence, whole blocks of them: fewer cached tokens than its
+    /// admission found, because another pool or rank has fewer; or a context that goes on from an earlier point. Blocks
+    /// behind them lose this sequence as their holder. Its promise stays as it is: what is to follow has to be promised
+    /// (`extend`).
+    ///
+    /// Errors: `INVALID` (`Tokens`: more than it has, or, if fewer, no multiple of B; `Sequence`), `STALE`, `CANCELLED`; `BUSY`
+    /// (driven by another thread; unaccepted tokens or a copy order that was not submitted; both rows are being read).
+    /// Threads: its driver. Lock-free. Cost: O(blocks that leave).
+    pub fn trim(&self, sequence: Sequence, tokens: u32) -> Result<Released, Refusal> {
+        self.recorded(Call::Trim { sequence, tokens }, |pool| {
+            let driver = pool.sequences.drive(sequence, Event::Use)?;
+            let (record, extent) = (driver.record, driver.record.extent());
+            if record.unaccepted() > 0 || record.order().source != 0 {
+                return Err(Refusal::Busy);
+            }
+            if tokens == extent.tokens {
+                return Ok(Released::default());
+            }
+            let keep = tokens / pool.block_tokens;
+            if tokens > extent.tokens
+                || !tokens.is_multiple_of(pool.block_tokens.get())
+                || keep < record.holes().recycled
+            {
+                return Err(Refusal::invalid(Argument::Tokens));
+            }
+            pool.writable_row(&driver)?;
+            let row = pool.row_of(&driver);
+            let count = extent.held.saturating_sub(keep);
+            let holes = record.holes();
+            let kept = super::prefix::entries_in(row, holes.recycled, keep);
+            let gone = pool.leave(&driver, Why::End, keep, count);
+            super::prefix::clear_from(row, keep, extent.held);
+            record.set_extent(Extent { tokens, held: keep });
+            record.set_holes(crate::sequence::Holes { count: keep - kept, ..holes });
+            record.touch_row();
+            pool.uncharge(pool.group_of(&driver), gone.free, 0);
+            let after = if gone.retiring > 0 { gone.after } else { Epoch::NONE };
+            let free = gone.free + gone.paid;
+            let released = Released { promised: gone.promises, free, retiring: gone.retiring, after };
+            Self::unless_lost(released, gone.lost)
+        })
+    }
+}
