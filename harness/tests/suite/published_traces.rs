@@ -142,7 +142,7 @@ fn workload_w_of_a_real_trace() {
     let name = "conversation".to_string();
     let subject = Subject { name, trace, is_sample: false, time_scale: normalise.time_scale };
     let figures =
-        measure(&subject, &Shape::default(), 1, &|_, _| ()).expect("every manager does what the workload says");
+        measure(&subject, &Shape::default(), &[1], 1, &|_, _| ()).expect("every manager does what the workload says");
     assert_eq!((figures.requests, figures.left_out), (12_031, 0));
     assert_eq!((figures.blocks, figures.hits), (9_312_854, 820_480));
 }
