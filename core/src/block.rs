@@ -252,6 +252,19 @@ impl Word {
         }
     }
 
+    /// The only holder of a block with a kept name leaves, nobody else grips it, and nothing was owed: what nearly every
+    /// cached block is when its request ends. As [`Word::leave_last`] to idle.
+    #[inline(always)]
+    pub(crate) const fn rest_at_once(self) -> Option<Word> {
+        const USUAL: u64 = ONE_HOLDER
+            | Kind::Held as u64
+            | Flag::Named as u64
+            | Flag::Keep as u64
+            | Flag::Shared as u64;
+        const IDLE: u64 = Kind::Idle as u64 | Flag::Named as u64 | Flag::Keep as u64 | Flag::Shared as u64;
+        if self.state() == USUAL { Some(Word(self.next_version() | IDLE)) } else { None }
+    }
+
     /// An idle block loses its name, if it still has one, and gets a new holder.
     #[inline(always)]
     pub(crate) const fn evict(self) -> Option<Word> {

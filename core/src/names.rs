@@ -64,6 +64,12 @@ impl<'m> Names<'m> {
         Name { identity: Identity { low: cell(0), high: cell(1) }, written: Epoch(cell(2)), stamp: cell(3) }
     }
 
+    /// The reset number alone.
+    #[inline(always)]
+    pub(crate) fn stamp(&self, id: u32) -> u64 {
+        self.names.at(id as usize * CELLS + 3).load(Relaxed)
+    }
+
     #[inline(always)]
     pub(crate) fn set(&self, id: u32, name: &Name) {
         let Name { identity, written, stamp } = *name;

@@ -26,7 +26,7 @@ use crate::cache::OrderGuard;
 use crate::freelist::Gather;
 use crate::ids::{Epoch, Group, StreamSet};
 use crate::sequence::Driver;
-use crate::sync::{AcqRel, Plant, Relaxed, full_fence, planted, point};
+use crate::sync::{AcqRel, Acquire, Plant, Relaxed, full_fence, planted, point};
 
 /// Why a holder leaves its blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,16 @@ struct Leaver {
     /// Whom private blocks pay: the shared account, or the own one if they come back.
     credit: Credit,
     own: Credit,
+}
+
+/// Where blocks that can be found are written down.
+enum Place<'a, 'm> {
+    /// Nobody has looked yet.
+    Untried,
+    /// In the order of eviction.
+    Order(OrderGuard<'a, 'm>),
+    /// Where its next holder will find them.
+    Elsewhere,
 }
 
 /// What became of the blocks.
@@ -115,7 +125,9 @@ impl<'m> Pool<'m> {
             Tag { epoch: leaver.epoch, streams: leaver.streams, group: leaver.group, credit: leaver.credit };
         let mut free = self.free.gather();
         let mut bucket = Gather::new(|word, mask| self.retiring.push(tag.epoch, word, mask));
-        let mut order = None;
+        let mut order = Place::Untried;
+        let stamp = self.stamp(leaver.group);
+        let usual = leaver.epoch == Epoch::NONE && self.counter(Counter::Copies).load(Acquire) == 0;
         for entry in entries.iter().rev() {
             let id = entry.load(Relaxed);
             if id == 0 {
@@ -123,8 +135,18 @@ impl<'m> Pool<'m> {
             }
             if !self.blocks.exists(id) {
                 gone.lost += 1;
-            } else if !self.blocks.word(id).is_private() {
-                self.leave_shared(id, leaver, gone, &mut order, &mut |id| free.push(id));
+                continue;
+            }
+            let word = self.blocks.word(id);
+            if !word.is_private() {
+                let rests = usual && self.rest_at_once(id, word, stamp);
+                if rests {
+                    gone.idle += 1;
+                    gone.free += 1;
+                    self.place(id, &mut order);
+                } else {
+                    self.leave_shared(id, leaver, gone, &mut order, &mut |id| free.push(id));
+                }
             } else if tag.epoch == Epoch::NONE && self.blocks.give_back(id) {
                 free.push(id);
                 gone.paying += 1;
@@ -176,13 +198,27 @@ impl<'m> Pool<'m> {
         }
     }
 
+    /// The usual end of a cached block: its only holder leaves, and nothing is in flight. One exchange.
+    #[inline(always)]
+    fn rest_at_once(&self, id: u32, word: Word, stamp: u64) -> bool {
+        let Some(next) = word.rest_at_once() else { return false };
+        if self.names.stamp(id) != stamp || !self.blocks.is_untouched(id) {
+            return false;
+        }
+        point("leave: rests");
+        if planted(Plant::LastByStore) {
+            return self.blocks.alone(id, |_| Some(next));
+        }
+        self.blocks.exchange(id, word, next).is_ok()
+    }
+
     /// A holder leaves a block that others may know.
     fn leave_shared<'a>(
         &'a self,
         id: u32,
         leaver: &Leaver,
         gone: &mut Gone,
-        order: &mut Option<OrderGuard<'a, 'm>>,
+        order: &mut Place<'a, 'm>,
         free: &mut impl FnMut(u32),
     ) {
         self.blocks.leave_behind(id, leaver.epoch, leaver.streams);
@@ -223,7 +259,7 @@ impl<'m> Pool<'m> {
         word: Word,
         leaver: &Leaver,
         gone: &mut Gone,
-        order: &mut Option<OrderGuard<'a, 'm>>,
+        order: &mut Place<'a, 'm>,
         free: &mut impl FnMut(u32),
     ) -> Result<(), Word> {
         let tag = self.blocks.tag(id);
@@ -315,13 +351,14 @@ impl<'m> Pool<'m> {
     }
 
     /// A block with a kept name takes its place in the order of eviction: now if it is idle, and once it is if it waits.
-    fn place<'a>(&'a self, id: u32, order: &mut Option<OrderGuard<'a, 'm>>) {
-        if order.is_none() {
-            *order = self.order.lock_soon();
+    /// Who does not get the lock the first time does not try again for each block.
+    fn place<'a>(&'a self, id: u32, order: &mut Place<'a, 'm>) {
+        if let Place::Untried = order {
+            *order = self.order.lock_soon().map_or(Place::Elsewhere, Place::Order);
         }
         match order {
-            Some(order) => order.append(id),
-            None => self.order.put_unordered(id),
+            Place::Order(order) => order.append(id),
+            _ => self.order.put_unordered(id),
         }
     }
 

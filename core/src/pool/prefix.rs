@@ -161,7 +161,8 @@ impl Pool<'_> {
 
     /// Hits of an admission that comes to nothing go back to what they were.
     pub(super) fn undo_hits(&self, driver: &Driver<'_>) {
-        self.let_go_blocks(driver, Why::Unpin);
+        let gone = self.let_go_blocks(driver, Why::Unpin);
+        self.uncharge(self.group_of(driver), gone.free, 0);
     }
 }
 
