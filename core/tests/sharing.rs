@@ -128,11 +128,17 @@ fn a_newer_copy_in_the_place_of_an_older_one_is_no_event_and_numbers_have_no_gap
 }
 
 #[test]
-fn i6_where_tokens_are_checked_they_are_published() {
-    let pool = pool(&PoolConfig { token_check: 1, ..small(4, 1) }.sharing());
-    let (sequence, epoch) = (run(&pool, 1, 0), pool.submit(STREAM).expect("room"));
-    let answer = pool.publish(sequence, 0, &Prefix::of(&[NAME]), epoch, true, &mut []);
-    assert_eq!(answer, Err(invalid(Argument::Tokens)));
+fn i6_a_block_that_is_published_without_tokens_has_not_those_of_before() {
+    let pool = pool(&PoolConfig { token_check: 1, ..small(1, 1) }.sharing());
+    let by_tokens = Prefix { tokens: &[7], ..Prefix::of(&[NAME]) };
+    let found = |prefix| pool.lookup(Group(0), prefix, 0).expect("a good question").blocks;
+    let (first, epoch) = (run(&pool, 1, 0), pool.submit(STREAM).expect("room"));
+    pool.complete(STREAM, epoch, false).expect("outstanding");
+    pool.publish(first, 0, &by_tokens, epoch, false, &mut []).expect("a full block");
+    assert_eq!(found(&by_tokens), 1);
+    pool.end(first).expect("open");
+    publish(&pool, run(&pool, 1, 0), NAME);
+    assert_eq!((found(&by_tokens), found(&Prefix::of(&[NAME]))), (0, 1));
 }
 
 #[test]
@@ -245,7 +251,9 @@ fn a_prompt_that_was_found_whole_has_no_writable_tail() {
         let forked = pool.fork(parent, &[child], 0, 0).expect("it fits");
         assert_eq!((hits, forked.shared, forked.promised), (1, 1, 0));
         pool.validate().expect("the audit");
-        [other, parent, child].map(|sequence| pool.end(sequence).expect("open"));
+        for sequence in [other, parent, child] {
+            pool.end(sequence).expect("open");
+        }
     }
 }
 
