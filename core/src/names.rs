@@ -16,6 +16,9 @@ use core::sync::atomic::AtomicU32 as Guarded32;
 /// Cells of one name.
 const CELLS: usize = 4;
 
+/// A number that no vocabulary has.
+const NO_TOKEN: u32 = u32::MAX;
+
 /// Where the parts are.
 #[derive(Clone, Copy)]
 pub(crate) struct Layout {
@@ -78,11 +81,13 @@ impl<'m> Names<'m> {
         }
     }
 
-    /// Keep the tokens of a block, if they are kept.
+    /// Keep the tokens of a block, if they are kept. Of a block that is published without them there are none, and not those
+    /// of before: nobody who names tokens finds it.
     pub(crate) fn set_tokens(&self, id: u32, tokens: &[u32]) {
         if self.block_tokens > 0 {
             let cells = self.tokens.part(id as usize * self.block_tokens as usize, self.block_tokens as usize).all();
-            cells.iter().zip(tokens).for_each(|(cell, token)| cell.store(*token, Relaxed));
+            let all = tokens.iter().copied().chain(core::iter::repeat(NO_TOKEN));
+            cells.iter().zip(all).for_each(|(cell, token)| cell.store(token, Relaxed));
         }
     }
 

@@ -71,9 +71,6 @@ impl Model {
             return Err(invalid(Argument::Cache));
         }
         self.check_words(words)?;
-        if self.config.token_check == 1 && words.tokens.is_empty() && !words.identities.is_empty() {
-            return Err(invalid(Argument::Tokens));
-        }
         if epoch == Epoch::NONE || epoch > self.time.newest() {
             return Err(invalid(Argument::Epoch));
         }

@@ -41,7 +41,7 @@ impl<'m> Pool<'m> {
     /// After a `reset` a sequence that was admitted before it publishes nothing: `OK` with nothing stored.
     ///
     /// Errors: `INVALID` (`Cache`: the pool has none; `Identity`: a block has another name already; `Block`: not full, or
-    /// out of the window; `Tokens`: not B for each name, or none, and the pool has `token_check`; `Epoch`: not one that was submitted; `Output`;
+    /// out of the window; `Tokens`: given, but not B for each name; `Epoch`: not one that was submitted; `Output`;
     /// `Sequence`), `BUSY` for a shared writable tail, `STALE` (sequence; or an epoch that failed, or is over and too long
     /// ago to know), `CANCELLED`. Then nothing was published. Threads: its driver. Lock-free. Cost: O(names).
     pub fn publish(
@@ -70,9 +70,6 @@ impl<'m> Pool<'m> {
             return Err(Refusal::invalid(Argument::Cache));
         }
         self.check_prefix(prefix)?;
-        if self.config.token_check != 0 && prefix.tokens.is_empty() && !prefix.identities.is_empty() {
-            return Err(Refusal::invalid(Argument::Tokens));
-        }
         if !found.is_empty() && found.len() < prefix.identities.len() {
             return Err(Refusal::invalid(Argument::Output));
         }
