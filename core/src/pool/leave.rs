@@ -28,6 +28,9 @@ use crate::ids::{Epoch, Group, StreamSet};
 use crate::sequence::Driver;
 use crate::sync::{AcqRel, Acquire, Plant, Relaxed, full_fence, planted, point};
 
+/// Blocks of a row that are looked at side by side.
+const AT_ONCE: usize = 16;
+
 /// Why a holder leaves its blocks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
@@ -135,7 +138,10 @@ impl<'m> Pool<'m> {
         let mut order = Place::Untried;
         let stamp = self.stamp(leaver.group);
         let usual = leaver.epoch == Epoch::NONE && self.counter(Counter::Copies).load(Acquire) == 0;
-        for entry in entries.iter().rev() {
+        for (place, entry) in entries.iter().rev().enumerate() {
+            if usual && self.config.cache != 0 && place % AT_ONCE == 0 {
+                self.fetch(entries.iter().rev().skip(place).take(AT_ONCE).map(|entry| entry.load(Relaxed)));
+            }
             let id = entry.load(Relaxed);
             if id == 0 {
                 continue;
@@ -178,6 +184,16 @@ impl<'m> Pool<'m> {
             // The next sequence begins where this one was: its words are warm.
             self.cursor(driver.slot).aim(first);
         }
+    }
+
+    /// Bring what is known of a few blocks near: the exchanges that follow wait for nothing then.
+    #[inline]
+    fn fetch(&self, ids: impl Iterator<Item = u32>) {
+        let known = ids.filter(|&id| self.blocks.exists(id));
+        let seen = known.fold(0, |seen, id| {
+            seen ^ self.blocks.word(id).0 ^ self.names.stamp(id) ^ u64::from(self.blocks.is_untouched(id))
+        });
+        core::hint::black_box(seen);
     }
 
     /// Bits first, then the words (O1).
