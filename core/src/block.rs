@@ -11,9 +11,10 @@
 //!     └──── the same, without a name                                            └──── evict ──────────▶ Held
 //! ```
 //!
-//! kind 3 | flags 7 | holders 10 | holds 4 | version 40. The version changes each time the last holder leaves and each
-//! time a name is taken away, so that whoever read an older tag or an older name finds another word (I7). 2^40 at 10,000
-//! reuses of one block a second are 3.5 years. Up to 1,023 holders and 15 holds: a holder beyond is a miss for the
+//! kind 3 | flags 7 | holders 10 | holds 4 | version 40. The version changes each time a holder or a hold leaves and each
+//! time a name is taken away, so that whoever read an older tag or an older name finds another word (I5, I7): what a grip
+//! that came and went left behind in the tag is not missed by who read the tag before. 2^40 at 10,000 leaves of one
+//! block a second are 3.5 years. Up to 1,023 holders and 15 holds: a holder beyond is a miss for the
 //! asker, not an error.
 
 /// What a block is. The numbers are in the word; a zeroed word is a free block of version 0.
@@ -148,6 +149,10 @@ impl Word {
         self.0.wrapping_add(1 << VERSION_SHIFT) & VERSION_MASK
     }
 
+    const fn renewed(self) -> Word {
+        Word(self.state() | self.next_version())
+    }
+
     const fn with(self, flag: Flag) -> Word {
         Word(self.0 | flag as u64)
     }
@@ -220,7 +225,7 @@ impl Word {
         if !self.is(Kind::Held) || self.holders() < 2 {
             return None;
         }
-        let word = Word(self.0 - ONE_HOLDER);
+        let word = Word(self.0 - ONE_HOLDER).renewed();
         Some(if word.is_tail() && word.holders() < 2 { word.without(Flag::Keep as u64) } else { word })
     }
 
@@ -256,11 +261,8 @@ impl Word {
     /// cached block is when its request ends. As [`Word::leave_last`] to idle.
     #[inline(always)]
     pub(crate) const fn rest_at_once(self) -> Option<Word> {
-        const USUAL: u64 = ONE_HOLDER
-            | Kind::Held as u64
-            | Flag::Named as u64
-            | Flag::Keep as u64
-            | Flag::Shared as u64;
+        const USUAL: u64 =
+            ONE_HOLDER | Kind::Held as u64 | Flag::Named as u64 | Flag::Keep as u64 | Flag::Shared as u64;
         const IDLE: u64 = Kind::Idle as u64 | Flag::Named as u64 | Flag::Keep as u64 | Flag::Shared as u64;
         if self.state() == USUAL { Some(Word(self.next_version() | IDLE)) } else { None }
     }
@@ -318,7 +320,7 @@ impl Word {
         if self.holds() == 0 {
             return None;
         }
-        let word = Word(self.0 - ONE_HOLD);
+        let word = Word(self.0 - ONE_HOLD).renewed();
         Some(if writes { word.without(Flag::Writing as u64) } else { word })
     }
 
