@@ -162,8 +162,8 @@ impl<'m> Pool<'m> {
         // By logical presence: who takes the place of another copy stores nothing new.
         let ticket = if spare || replaces { 0 } else { self.events.ticket() };
         let publish = |word: Word| word.publish(edition.keep, spare);
-        let done = if self.blocks.word(id).holders() == 1 && self.blocks.word(id).holds() == 0 {
-            // Nobody else can change it: it has one holder, and nobody can find it.
+        let done = if self.blocks.word(id).is_private() {
+            // Nobody else can change it. (What was shared once may be taken hold of by its id, by anybody.)
             self.blocks.alone(id, publish)
         } else {
             self.blocks.change(id, publish).is_some()
@@ -171,6 +171,7 @@ impl<'m> Pool<'m> {
         point("publish: named");
         self.said(ticket, done.then_some(EventKind::Stored), id, edition.group, identity);
         if !done {
+            self.counter(Counter::Copies).fetch_sub(u64::from(spare), AcqRel);
             return id;
         }
         published.stored += 1;
