@@ -1,6 +1,7 @@
 //! Races that were lost once: one thread stands still in the middle of a call, another does all of its own, and then the
 //! first goes on.
 
+use crate::answer::Refusal;
 use crate::arena::Line;
 use crate::calls::{Admission, Prefix};
 use crate::config::PoolConfig;
@@ -87,4 +88,24 @@ fn i5_the_last_holder_sees_who_came_and_went() {
         (1, 0),
         "I5: epoch {epoch:?} may still touch the block: {snapshot:?}"
     );
+}
+
+/// A retiring block that is hit before its bit is in its bucket, and retires again into another one, is in one bucket.
+#[test]
+fn i2_a_block_that_retires_twice_is_in_one_bucket() {
+    let pool = pool();
+    let last = publisher(&pool);
+    let older = pool.submit(FIRST).expect("room");
+    let leaving = paused_at("retire: in no bucket yet", move || pool.end(last));
+    let other = hit(&pool, StreamSet::one(Stream(1)));
+    let newer = pool.submit(Stream(1)).expect("room");
+    pool.end(other).expect("open");
+    go_on(leaving).expect("it was paused").expect("open");
+    pool.validate().expect("the audit");
+    pool.complete(FIRST, older, false).expect("outstanding");
+    pool.validate().expect("the audit");
+    // All four are wanted: the one that retires counts once.
+    let whole = pool.open().expect("a slot");
+    let refusal = pool.admit(whole, &Admission { watermark: 0, ..Admission::full(4, 0) });
+    assert_eq!(refusal, Err(Refusal::RetryAfter { after: newer, reclaimable: 1 }));
 }
