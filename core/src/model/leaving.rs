@@ -202,7 +202,6 @@ impl Model {
 
     pub(super) fn release(&mut self, sequence: Sequence, ids: &[u32]) -> Result<Released, Refusal> {
         let slot = self.drive(sequence, Life::Admitted)?;
-        self.writable_row(slot)?;
         let (first, last) = self.full_entries(slot);
         let mut places = Vec::new();
         for &id in ids {
@@ -211,6 +210,12 @@ impl Model {
             let (place, _) = found.next().ok_or(invalid(Argument::Block))?;
             places.push(place);
         }
+        // Of entries with one block the one that a copy writes is as good as any other.
+        let order = self.sequences[slot].order.map(|order| self.sequences[slot].row[order.place].id);
+        if order.is_some_and(|id| ids.contains(&id)) {
+            return Err(Refusal::Busy);
+        }
+        self.writable_row(slot)?;
         Ok(self.release_places(slot, places))
     }
 
@@ -221,6 +226,9 @@ impl Model {
         let (recycled, full) = self.full_entries(slot);
         if !from.is_multiple_of(size) || !to.is_multiple_of(size) || first >= last || last > full {
             return Err(invalid(Argument::Block));
+        }
+        if self.sequences[slot].order.is_some_and(|order| (first..last).contains(&order.place)) {
+            return Err(Refusal::Busy);
         }
         self.writable_row(slot)?;
         Ok(self.release_places(slot, (first.max(recycled)..last).collect()))

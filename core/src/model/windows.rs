@@ -31,6 +31,9 @@ impl Model {
         let out = ((unseen / u64::from(self.config.block_tokens)) as usize).min(seq.row.len());
         if out > seq.recycled {
             let recycled = seq.recycled;
+            if let Some(order) = self.sequences[slot].order.take_if(|order| order.place < out) {
+                self.let_go_of(order.source);
+            }
             self.leave(slot, Why::Recycle, recycled..out);
             let at = self.time.tag(self.sequences[slot].streams).unwrap_or(Epoch::NONE);
             let seq = &mut self.sequences[slot];

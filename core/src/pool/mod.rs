@@ -22,6 +22,8 @@ mod advance;
 mod audit;
 mod batch;
 #[cfg(all(test, not(loom)))]
+mod broken_bursts;
+#[cfg(all(test, not(loom)))]
 mod broken_tests;
 mod charge;
 #[cfg(all(test, not(loom)))]

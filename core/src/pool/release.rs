@@ -17,23 +17,28 @@ impl Pool<'_> {
     /// blocks from now on. The block that the next token goes to cannot be given up.
     ///
     /// Errors: `INVALID` (`Block`: not one of its full blocks, or named twice; `Sequence`), `STALE`, `CANCELLED`, `BUSY` (driven
-    /// by another thread; both rows are being read). Then nothing was released. Threads: its driver. Lock-free. Cost:
+    /// by another thread; a copy order that was not submitted writes one of them; both rows are being read). Then nothing was released. Threads: its driver. Lock-free. Cost:
     /// O(ids × blocks held).
     pub fn release(&self, sequence: Sequence, ids: &[BlockId]) -> Result<Released, Refusal> {
         self.recorded(Call::Release { sequence, ids: Numbers::of(ids) }, |pool| {
             let driver = pool.sequences.drive(sequence, Event::Use)?;
             let (first, last) = pool.full_entries(&driver);
+            let row = pool.row_of(&driver);
+            let entries = || row.all().iter().take(last as usize).skip(first as usize).map(|entry| entry.load(Relaxed));
+            for (index, id) in ids.iter().enumerate() {
+                // (With one name for several blocks of a prefix it holds one block several times.)
+                let named_before = ids.iter().take(index).filter(|before| *before == id).count();
+                let held = if id.0 == 0 { 0 } else { entries().filter(|&entry| entry == id.0).count() };
+                if named_before >= held {
+                    return Err(Refusal::invalid(Argument::Block));
+                }
+            }
+            pool.check_order(&driver, |entry, _| ids.iter().any(|id| id.0 == entry))?;
             let row = pool.writable_row(&driver)?;
-            let entries = || row.all().iter().take(last as usize).skip(first as usize);
             for id in ids {
-                let found = entries().find(|entry| id.0 != 0 && entry.load(Relaxed) == id.0);
-                match found {
-                    Some(entry) => entry.store(id.0 | LISTED, Relaxed),
-                    None => {
-                        // Not its own, or named before.
-                        entries().for_each(|entry| entry.store(entry.load(Relaxed) & !LISTED, Relaxed));
-                        return Err(Refusal::invalid(Argument::Block));
-                    }
+                let mut entries = row.all().iter().take(last as usize).skip(first as usize);
+                if let Some(entry) = entries.find(|entry| entry.load(Relaxed) == id.0) {
+                    entry.store(id.0 | LISTED, Relaxed);
                 }
             }
             pool.release_entries(&driver, row, first, last, |entry| entry & LISTED != 0)
@@ -53,10 +58,18 @@ impl Pool<'_> {
             if !whole || first >= last || last > pool.full_entries(&driver).1 {
                 return Err(Refusal::invalid(Argument::Block));
             }
+            pool.check_order(&driver, |_, place| first <= place && place < last)?;
             let row = pool.writable_row(&driver)?;
             let first = first.max(driver.record.holes().recycled);
             pool.release_entries(&driver, row, first, last, |entry| entry != 0)
         })
+    }
+
+    /// `BUSY` if a copy that was not submitted is to write an entry that goes.
+    fn check_order(&self, driver: &Driver<'_>, goes: impl Fn(u32, u32) -> bool) -> Result<(), Refusal> {
+        let order = driver.record.order();
+        let goes = order.source != 0 && goes(self.row_of(driver).at(order.place as usize).load(Relaxed), order.place);
+        if goes { Err(Refusal::Busy) } else { Ok(()) }
     }
 
     /// The entries of full blocks of accepted tokens.

@@ -95,6 +95,10 @@ impl<'m> Pool<'m> {
         if out > holes.recycled {
             let row = self.row_of(driver);
             let fresh = (holes.recycled..out).filter(|&place| row.at(place as usize).load(Relaxed) != 0).count();
+            if record.order().place < out {
+                // What the copy was to write is read by nobody any more.
+                self.drop_order(driver);
+            }
             let (_, _) = self.take_back(driver, Why::Recycle, holes.recycled, out - holes.recycled);
             holes.count += fresh as u32;
             holes.recycled = out;
