@@ -74,17 +74,9 @@ impl Pool<'_> {
     ) -> Result<Admitted, Refusal> {
         let request = self.understand(admission)?;
         self.check_prefix(prefix)?;
-        let mut driver = self.sequences.drive(sequence, Event::Admit)?;
-        if driver.record.group().is_some_and(|group| group != request.group) {
-            return Err(Refusal::invalid(Argument::Group));
-        }
+        let mut driver = self.drive_to_admit(sequence, &request)?;
         let turn = self.free_turn(&driver)?;
-        let blocks_max = request.prompt_tokens / self.block_tokens;
-        let mut asker = self.asker(request.group, prefix, blocks_max, request.window);
-        asker.takes_places = request.account.is_none();
-        if request.window > 0 && request.prompt_tokens.is_multiple_of(self.block_tokens.get()) {
-            asker.whole = (blocks_max, self.blocks_for(request.window));
-        }
+        let asker = self.asker_of(&request, prefix);
         let admitted = if request.account.is_none() {
             self.promise_own(&driver, &request, turn, &asker)?
         } else {
@@ -104,16 +96,50 @@ impl Pool<'_> {
     ) -> Result<(), Refusal> {
         let request = self.understand(admission)?;
         self.check_prefix(prefix)?;
-        let driver = self.sequences.drive(sequence, Event::Admit)?;
-        self.free_turn(&driver)?;
-        let asker = self.asker(request.group, prefix, request.prompt_tokens / self.block_tokens, request.window);
+        let driver = self.drive_to_admit(sequence, &request)?;
+        let turn = self.free_turn(&driver)?;
+        let asker = self.asker_of(&request, prefix);
+        let row = self.table.row(self.table.row_number(driver.slot, turn));
         if !request.account.is_none() {
-            return Ok(());
+            self.accounts.drawn(request.account)?;
+            self.check_account(&request)?;
+            let plan = self.look(&asker, None);
+            return self.could_debit(request.account, plan.idle + plan.owed + plan.credited);
         }
         self.check_ceiling(request.group, u64::from(request.peak))?;
         within(u64::from(request.entries), self.table.width)?;
-        let need = price(&request, &self.look(&asker, None));
-        self.could_charge(request.group, need, request.watermark)
+        let plan = self.look(&asker, Some(row));
+        let asks = |id| plan.blocks > 0 && row.all().iter().any(|entry| entry.load(Relaxed) == id);
+        let could = self.could_charge(request.group, price(&request, &plan), request.watermark, asks);
+        clear(row, plan.blocks);
+        could
+    }
+
+    fn drive_to_admit(&self, sequence: Sequence, request: &Request) -> Result<Driver<'_>, Refusal> {
+        let driver = self.sequences.drive(sequence, Event::Admit)?;
+        if driver.record.group().is_some_and(|group| group != request.group) {
+            return Err(Refusal::invalid(Argument::Group));
+        }
+        Ok(driver)
+    }
+
+    fn asker_of<'a>(&self, request: &Request, prefix: &Prefix<'a>) -> Asker<'a> {
+        let blocks_max = request.prompt_tokens / self.block_tokens;
+        let mut asker = self.asker(request.group, prefix, blocks_max, request.window);
+        asker.takes_places = request.account.is_none();
+        if request.window > 0 && request.prompt_tokens.is_multiple_of(self.block_tokens.get()) {
+            asker.whole = (blocks_max, self.blocks_for(request.window));
+        }
+        asker
+    }
+
+    /// Whether a request can ever be paid by its shared account, which is open.
+    fn check_account(&self, request: &Request) -> Result<(), Refusal> {
+        if self.accounts.group(request.account.slot) != request.group {
+            return Err(Refusal::invalid(Argument::Account));
+        }
+        let ceiling = self.accounts.total(request.account.slot).min(self.table.width);
+        within(u64::from(request.peak.max(request.entries)), ceiling)
     }
 
     /// Undo an admission on whose account nothing was launched.
@@ -290,19 +316,10 @@ impl Pool<'_> {
         turn: u32,
         asker: &Asker<'_>,
     ) -> Result<Admitted, Refusal> {
-        let group = self.accounts.attach(request.account)?;
+        self.accounts.attach(request.account)?;
         point("admit: attached");
         let credit = Credit::to(request.account);
-        let total = self.accounts.total(request.account.slot);
-        let ceiling = total.min(self.table.width);
-        let needed = request.peak.max(request.entries);
-        let refusal = if group != request.group {
-            Some(Refusal::invalid(Argument::Account))
-        } else if needed > ceiling {
-            Some(Refusal::NeverFits { needed, ceiling })
-        } else {
-            None
-        };
+        let refusal = self.check_account(request).err();
         let row = self.table.row(self.table.row_number(driver.slot, turn));
         let plan = if refusal.is_none() { self.look(asker, Some(row)) } else { Plan::default() };
         let (committed, promised) = (plan.idle, plan.owed + plan.credited);

@@ -212,4 +212,21 @@ impl Pool<'_> {
             }
         }
     }
+
+    /// Whether so many blocks could be taken out of a shared account at this moment; what is over is reclaimed.
+    pub(super) fn could_debit(&self, account: Account, need: u32) -> Result<(), Refusal> {
+        loop {
+            let short_by = match self.accounts.balance(account.slot).load(account.generation) {
+                balance::State::Open(balance) if balance >= need => return Ok(()),
+                balance::State::Open(balance) => need - balance,
+                balance::State::Closed | balance::State::Other => return Err(Refusal::Stale),
+            };
+            if self.reclaim_up_to(u32::MAX) > 0 {
+                continue;
+            }
+            if let Some(refusal) = self.account_refusal(Credit::to(account), short_by) {
+                return Err(refusal);
+            }
+        }
+    }
 }

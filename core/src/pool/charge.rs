@@ -59,7 +59,15 @@ impl Pool<'_> {
     }
 
     /// Whether `need` could be charged at this moment; what is over is reclaimed.
-    pub(super) fn could_charge(&self, group: Group, need: Need, watermark: u32) -> Result<(), Refusal> {
+    pub(super) fn could_charge(
+        &self,
+        group: Group,
+        need: Need,
+        watermark: u32,
+        asks: impl Fn(u32) -> bool,
+    ) -> Result<(), Refusal> {
+        let ceiling = self.config.blocks.saturating_sub(self.safety()).saturating_sub(watermark);
+        within(u64::from(need.committed) + u64::from(need.promised), ceiling)?;
         loop {
             let (word, count) = (self.group_word(group), need.blocks());
             let (short_by, scope) = match (word.load().short_by(count), self.ledger.short_by(count, watermark)) {
@@ -70,7 +78,7 @@ impl Pool<'_> {
             if self.reclaim_up_to(short_by) > 0 {
                 continue;
             }
-            if let Some(refusal) = self.refusal(short_by, scope, Some(group), &|_| false) {
+            if let Some(refusal) = self.refusal(short_by, scope, Some(group), &asks) {
                 return Err(refusal);
             }
         }

@@ -46,27 +46,30 @@ impl Pool<'_> {
             ..*admission
         };
         host.admit(copy, &admission)?;
-        let gripped = host.materialize(copy, held.held).and_then(|_| {
-            self.each_block(sequence, |place, id| {
-                if let Some(pair) = pairs.get_mut(place) {
-                    pair.0 = id
-                }
-            })?;
+        // Promised there; taken, which may evict, when nothing here refuses it any more.
+        let gripped = self.each_block(sequence, |place, id| {
+            if let Some(pair) = pairs.get_mut(place) {
+                pair.0 = id
+            }
+        });
+        let gripped =
+            gripped.and_then(|()| self.hold(sequence, first, held.entries.saturating_sub(first), Access::Read));
+        let transfer = gripped.inspect_err(|_| {
+            let _ = host.preempt(copy);
+        })?;
+        let taken = host.materialize(copy, held.held).and_then(|_| {
             host.each_block(copy, |place, id| {
                 if let Some(pair) = pairs.get_mut(place) {
                     pair.1 = id
                 }
-            })?;
-            self.hold(sequence, first, held.entries.saturating_sub(first), Access::Read)
+            })
         });
-        let transfer = match gripped {
-            Ok(transfer) => transfer,
-            Err(refusal) => {
-                // Nothing was launched on the copy: it gives back what it took.
-                let _ = host.preempt(copy);
-                return Err(refusal);
-            }
-        };
+        if let Err(refusal) = taken {
+            // Cancelled meanwhile. Nothing was launched on the copy: it gives back what it took.
+            let _ = self.complete_transfer(transfer);
+            let _ = host.preempt(copy);
+            return Err(refusal);
+        }
         match self.preempt(sequence) {
             Ok(released) => Ok(Offloaded { transfer, blocks: held.held, released }),
             Err(refusal) => {
