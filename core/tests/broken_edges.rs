@@ -78,7 +78,15 @@ fn one(pool: &Pool<'_>, world: &mut World, random: &mut Random, cursor: &mut Eve
         15..=17 => {
             let mut found = vec![BlockId(0); random.below(7) as usize];
             let epoch = if random.below(9) == 0 { Epoch(u64::MAX) } else { any(&world.epochs, random).1 };
-            pool.publish(sequence, if random.below(3) > 0 { 0 } else { edge(random) }, &prefix, epoch, random.below(3) > 0, &mut found).is_ok()
+            pool.publish(
+                sequence,
+                if random.below(3) > 0 { 0 } else { edge(random) },
+                &prefix,
+                epoch,
+                random.below(3) > 0,
+                &mut found,
+            )
+            .is_ok()
         }
         18 => pool.withdraw(sequence, edge(random), edge(random)).is_ok(),
         19 => pool.pin(sequence, group, streams, &prefix, if random.below(3) > 0 { 0 } else { edge(random) }).is_ok(),
@@ -149,7 +157,9 @@ fn one(pool: &Pool<'_>, world: &mut World, random: &mut Random, cursor: &mut Eve
             _ => pool.set_account_total(any(&world.accounts, random), edge(random)).is_ok(),
         },
         38 => {
-            let steps: Vec<_> = (0..random.below(4)).map(|_| Step { sequence: any(&world.sequences, random), tokens: edge(random) }).collect();
+            let steps: Vec<_> = (0..random.below(4))
+                .map(|_| Step { sequence: any(&world.sequences, random), tokens: edge(random) })
+                .collect();
             let batch = pool.advance_many(&steps, &mut [0; 4], &mut [0; 4]);
             batch.is_ok_and(|batch| batch.advanced > 0)
         }
@@ -171,16 +181,28 @@ fn rounds(config: &PoolConfig, seed: u64, rounds: u32) {
         // Who adds tokens to a window recycles first, whatever comes of the tokens.
         if !ok && !matches!(kind, 9..=13 | 25 | 38) {
             // Reclaiming what is over is no change of A + E + F; R and the rest stay.
-            assert_eq!((before.promised, before.held, before.quarantined), (after.promised, after.held, after.quarantined), "I9: seed {seed}, round {round}, call {kind}: {config:?}");
+            assert_eq!(
+                (before.promised, before.held, before.quarantined),
+                (after.promised, after.held, after.quarantined),
+                "I9: seed {seed}, round {round}, call {kind}: {config:?}"
+            );
         }
-        if world.sequences.len() > 12 { world.sequences.remove(0); }
+        if world.sequences.len() > 12 {
+            world.sequences.remove(0);
+        }
         if random.below(40) == 0 {
-            for s in world.sequences.drain(..) { let _ = pool.end(s); }
+            for s in world.sequences.drain(..) {
+                let _ = pool.end(s);
+            }
         }
         if world.transfers.len() > 6 {
-            for t in world.transfers.drain(..) { let _ = pool.complete_transfer(t); }
+            for t in world.transfers.drain(..) {
+                let _ = pool.complete_transfer(t);
+            }
         }
-        if world.epochs.len() > 8 { world.epochs.remove(0); }
+        if world.epochs.len() > 8 {
+            world.epochs.remove(0);
+        }
     }
 }
 
@@ -192,10 +214,22 @@ fn i10_i11_the_ends_of_arguments() {
             for cache in 0..4 {
                 for rows in [1, 2] {
                     let config = PoolConfig {
-                        rows, cache, transfers: 3, events: 4, groups: 2, streams: 2, epochs: 4, accounts: 2, sequences: 8, table_width: width, token_check: cache % 2,
+                        rows,
+                        cache,
+                        transfers: 3,
+                        events: 4,
+                        groups: 2,
+                        streams: 2,
+                        epochs: 4,
+                        accounts: 2,
+                        sequences: 8,
+                        table_width: width,
+                        token_check: cache % 2,
                         ..small(8, block_tokens)
                     };
-                    if block_tokens == u32::MAX && cache % 2 == 1 { continue; }
+                    if block_tokens == u32::MAX && cache % 2 == 1 {
+                        continue;
+                    }
                     seed += 1;
                     rounds(&config, seed, 2000);
                 }

@@ -69,14 +69,14 @@ fn launch(pool: &Pool<'_>, shared: &Shared, mine: &mut Mine, sequence: Sequence)
     device.push((epoch, stream, ids));
     drop(device);
     mine.epochs.push((stream, epoch));
-    if mine.random.below(2) == 0 {
-        if let Ok(Some(order)) = pool.copy_order(sequence) {
-            let mut device = shared.device.lock().expect("no panic");
-            // Only if it is not over by now.
-            if device.iter().any(|(other, ..)| *other == epoch) {
-                device.push((epoch, stream, vec![order.source.0, order.destination.0]));
-                note(pool.copy_submitted(sequence, epoch));
-            }
+    if mine.random.below(2) == 0
+        && let Ok(Some(order)) = pool.copy_order(sequence)
+    {
+        let mut device = shared.device.lock().expect("no panic");
+        // Only if it is not over by now.
+        if device.iter().any(|(other, ..)| *other == epoch) {
+            device.push((epoch, stream, vec![order.source.0, order.destination.0]));
+            note(pool.copy_submitted(sequence, epoch));
         }
     }
 }
@@ -107,7 +107,8 @@ fn one(pool: &Pool<'_>, host: &Pool<'_>, shared: &Shared, mine: &mut Mine, kinds
             shared.all.lock().expect("no panic").push(sequence);
             let streams = StreamSet(u64::from(1 + mine.random.below(3)));
             let windowed = kinds[which] == 1;
-            let window = if windowed { Window { tokens: 1 + few, steps_in_flight: 1, chunk_tokens: 4 } } else { Window::FULL };
+            let window =
+                if windowed { Window { tokens: 1 + few, steps_in_flight: 1, chunk_tokens: 4 } } else { Window::FULL };
             let prompt = 1 + mine.random.below(8);
             let mut admission = Admission { group, streams, window, ..Admission::full(prompt, few) };
             if !windowed && mine.random.below(5) == 0 {
@@ -118,7 +119,8 @@ fn one(pool: &Pool<'_>, host: &Pool<'_>, shared: &Shared, mine: &mut Mine, kinds
                 Ok(admitted) => {
                     let rest = prompt - admitted.cached_tokens;
                     let answer = pool.advance(sequence, if windowed { rest.min(4) } else { rest });
-                    let fails = answer.is_err_and(|refusal| refusal != Refusal::Cancelled && !matches!(refusal, Refusal::Busy));
+                    let fails =
+                        answer.is_err_and(|refusal| refusal != Refusal::Cancelled && !matches!(refusal, Refusal::Busy));
                     assert!(!fails || !admission.account.is_none() || windowed, "I3: {answer:?}, {admitted:?}");
                     note(answer.map(drop));
                 }
@@ -144,7 +146,7 @@ fn one(pool: &Pool<'_>, host: &Pool<'_>, shared: &Shared, mine: &mut Mine, kinds
             mine.sequences.extend(children);
         }
         9 => note(pool.speculate(sequence, 1 + few).map(drop)),
-        10 => note(pool.accept(sequence, few % 3, few % 2 == 0).map(drop)),
+        10 => note(pool.accept(sequence, few % 3, few.is_multiple_of(2)).map(drop)),
         11 => {
             let ids = held(pool, sequence);
             let Ok(record) = pool.sequences.find(sequence) else { return };
@@ -193,7 +195,7 @@ fn one(pool: &Pool<'_>, host: &Pool<'_>, shared: &Shared, mine: &mut Mine, kinds
                 note(pool.cancel(other));
             }
         }
-        18 | 19 | 20 => {
+        18..=20 => {
             if !mine.sequences.is_empty() {
                 let place = mine.random.below(mine.sequences.len() as u32) as usize;
                 let sequence = mine.sequences.swap_remove(place);
@@ -236,7 +238,10 @@ fn look(pool: &Pool<'_>, host: &Pool<'_>, shared: &Shared, seed: u64, burst: u32
     let check = |ids: &[u32], what: &str| {
         for &id in ids {
             let word = pool.blocks.word(id);
-            assert!(!word.is(Kind::Free) && !word.is(Kind::Idle), "I5: seed {seed}, burst {burst}: block {id}, {word:?}, {what}");
+            assert!(
+                !word.is(Kind::Free) && !word.is(Kind::Idle),
+                "I5: seed {seed}, burst {burst}: block {id}, {word:?}, {what}"
+            );
         }
     };
     shared.device.lock().expect("no panic").iter().for_each(|(epoch, _, ids)| check(ids, &format!("{epoch:?}")));
@@ -262,7 +267,9 @@ fn bursts(config: &PoolConfig, seed: u64, bursts: u32, kinds: &[u32]) {
                         one(&pool, &host, shared, &mut mine, kinds);
                     }
                     if barrier.wait().is_leader() {
-                        let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| look(&pool, &host, shared, seed, burst)));
+                        let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                            look(&pool, &host, shared, seed, burst)
+                        }));
                         if seen.is_err() {
                             // The others would wait for ever.
                             std::process::abort();
@@ -314,7 +321,10 @@ fn i2_i5_bursts() {
         // Offload.
         &[0, 0, 2, 3, 25, 25, 26, 13, 13, 18, 21, 23, 24, 27],
         // All.
-        &[0, 0, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28],
+        &[
+            0, 0, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+            26, 27, 28,
+        ],
     ];
     for seed in from..from + 32 {
         let config = PoolConfig {

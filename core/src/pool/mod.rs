@@ -21,7 +21,7 @@ mod admit;
 mod advance;
 mod audit;
 mod batch;
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, feature = "model", not(loom)))]
 mod broken_bursts;
 #[cfg(all(test, not(loom)))]
 mod broken_tests;
