@@ -102,6 +102,13 @@ impl<'m> Index<'m> {
         candidate(self.bucket(place.second).1, place.mark | SECOND, &mut is)
     }
 
+    /// Bring the buckets of a few names near: their lines come side by side, and are there when each is needed.
+    #[inline]
+    pub(crate) fn fetch(&self, names: impl Iterator<Item = Identity>) {
+        let seen = names.fold(0, |seen, name| seen ^ self.bucket(self.place(name).first).0.load(Relaxed));
+        core::hint::black_box(seen);
+    }
+
     /// All blocks that have the fingerprint of `name`. One may come twice.
     #[inline]
     pub(crate) fn each(&self, name: Identity, mut block: impl FnMut(u32)) {

@@ -21,6 +21,9 @@ use crate::ledger::Need;
 use crate::recorder::Call;
 use crate::sync::{AcqRel, Acquire, Plant, planted, point};
 
+/// Blocks that are looked at side by side. A thread that stops has so many at most out of the order of eviction.
+const AT_ONCE: usize = 16;
+
 impl Pool<'_> {
     /// Give up to `blocks` idle blocks back to the free list, the first in the order of eviction; how many it was. Room for
     /// admissions it does not make: idle blocks are capacity already. Each is admitted for the moment in which it is nobody's,
@@ -85,15 +88,32 @@ impl Pool<'_> {
         }
     }
 
+    /// A few at a time: first whose turn it is, then what is known of each, then the claims. The lines of a few blocks come
+    /// side by side that way, and one after another if each is claimed before the next is looked at.
     fn take_in_order(&self, count: u32, sink: &mut impl FnMut(u32)) -> u32 {
-        let mut taken = 0;
-        if let Some(mut order) = self.order.lock_soon() {
-            order.adopt();
-            while taken < count
-                && let Some(id) = order.pop(|id| self.look_at(id))
-            {
-                taken += u32::from(self.claim_idle(id, sink));
+        let Some(mut order) = self.order.lock_soon() else { return 0 };
+        order.adopt();
+        let (mut taken, mut candidates) = (0, [0; AT_ONCE]);
+        while taken < count {
+            let wanted = (count - taken).min(AT_ONCE as u32);
+            let mut found = 0;
+            for (place, _) in candidates.iter_mut().zip(0..wanted) {
+                let Some(id) = order.pop(|id| self.look_at(id)) else { break };
+                *place = id;
+                found += 1;
             }
+            if found == 0 {
+                break;
+            }
+            let candidates = candidates.iter().take(found);
+            self.index.fetch(candidates.clone().map(|&id| self.names.get(id).identity));
+            let (mut claimed, mut named) = (0, 0);
+            for was_named in candidates.filter_map(|&id| self.claim_idle(id, sink)) {
+                claimed += 1;
+                named += u64::from(was_named);
+            }
+            self.counter(Counter::Idle).fetch_sub(named, AcqRel);
+            taken += claimed;
         }
         taken
     }
@@ -129,7 +149,7 @@ impl Pool<'_> {
             }
             let word = self.blocks.word(id);
             if word.is(Kind::Idle) && will_do(word) {
-                taken += u32::from(self.claim_idle(id, sink));
+                taken += u32::from(self.claim_counted(id, sink));
             }
         }
         taken
@@ -137,25 +157,34 @@ impl Pool<'_> {
 
     /// A block of which it was said that it is idle and dead.
     fn claim_dead(&self, id: u32, sink: &mut impl FnMut(u32)) -> bool {
-        !self.blocks.word(id).has(Flag::Named) && self.claim_idle(id, sink)
+        !self.blocks.word(id).has(Flag::Named) && self.claim_counted(id, sink)
     }
 
-    /// One more private block for the caller, unless it is idle no more.
-    fn claim_idle(&self, id: u32, sink: &mut impl FnMut(u32)) -> bool {
+    /// As [`Pool::claim_idle`], and E is told.
+    fn claim_counted(&self, id: u32, sink: &mut impl FnMut(u32)) -> bool {
+        let claimed = self.claim_idle(id, sink);
+        if claimed == Some(true) {
+            self.counter(Counter::Idle).fetch_sub(1, AcqRel);
+        }
+        claimed.is_some()
+    }
+
+    /// One more private block for the caller, unless it is idle no more; whether it had a live name, which E still counts.
+    #[inline]
+    fn claim_idle(&self, id: u32, sink: &mut impl FnMut(u32)) -> Option<bool> {
         let word = self.blocks.word(id);
         let (name, group) = (self.names_if(word, id), self.blocks.group(id));
-        let Some(next) = word.evict() else { return false };
+        let next = word.evict()?;
         point("evict: looked");
         if !self.exchange_evicted(id, word, next) {
-            return false;
+            return None;
         }
-        if let Some(name) = name {
-            self.counter(Counter::Idle).fetch_sub(1, AcqRel);
+        if let Some(name) = &name {
             self.forget_copy(word);
-            self.forget_name(id, group, &name);
+            self.forget_name(id, group, name);
         }
         sink(id);
-        true
+        Some(name.is_some())
     }
 
     fn exchange_evicted(&self, id: u32, word: Word, next: Word) -> bool {

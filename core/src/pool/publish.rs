@@ -19,6 +19,9 @@ use crate::recorder::{Call, Named};
 use crate::sequence::{Driver, Event};
 use crate::sync::{AcqRel, Acquire, Relaxed, full_fence, point};
 
+/// Names whose buckets are fetched side by side.
+const AT_ONCE: u32 = 16;
+
 /// What is published, checked.
 struct Edition<'a> {
     first: u32,
@@ -88,6 +91,10 @@ impl<'m> Pool<'m> {
         let mut published = Published::default();
         let mut found = found.iter_mut();
         for (place, &identity) in (0..).zip(prefix.identities) {
+            if place % AT_ONCE == 0 {
+                let next = prefix.identities.iter().skip(place as usize).take(AT_ONCE as usize);
+                self.index.fetch(next.copied());
+            }
             let id = row.at((first + place) as usize).load(Relaxed);
             let now = self.publish_block(&driver, &edition, place, identity, id, &mut published);
             if let Some(found) = found.next() {
@@ -144,6 +151,7 @@ impl<'m> Pool<'m> {
         }
         let (known, replaces) = self.make_way(edition, identity, id);
         self.begin_sharing(id, edition.group, driver.record.shared());
+        // O24: before the exchange that publishes it.
         self.names.set(id, &Name { identity, written: edition.written, stamp: edition.stamp });
         self.names.set_tokens(id, self.tokens_of(edition.prefix.tokens, place));
         if known.is_some() {

@@ -47,7 +47,7 @@ impl Pool<'_> {
             ids.clone().filter(|&id| id != 0).for_each(|id| {
                 pool.begin_sharing(id, group, driver.record.shared());
             });
-            pool.hold_all(ids.filter(|&id| id != 0), access)
+            pool.hold_all(ids.filter(|&id| id != 0), access, true)
         })
     }
 
@@ -65,17 +65,22 @@ impl Pool<'_> {
             if !ids.iter().all(|id| pool.blocks.exists(id.0) && known(pool.blocks.word(id.0))) {
                 return Err(Refusal::invalid(Argument::Block));
             }
-            pool.hold_all(ids.iter().map(|id| id.0), access)
+            pool.hold_all(ids.iter().map(|id| id.0), access, false)
         })
     }
 
-    fn hold_all(&self, ids: impl Iterator<Item = u32> + Clone, access: Access) -> Result<Transfer, Refusal> {
+    fn hold_all(
+        &self,
+        ids: impl Iterator<Item = u32> + Clone,
+        access: Access,
+        drives: bool,
+    ) -> Result<Transfer, Refusal> {
         let transfer = self.transfers.open(access)?;
         for id in ids {
             if !self.transfers.add(transfer.slot, id) {
                 continue;
             }
-            if let Err(refusal) = self.hold_one(id, access) {
+            if let Err(refusal) = self.hold_one(id, access, drives) {
                 self.transfers.remove(transfer.slot, id);
                 self.let_go_of_all(transfer, access, End::Complete);
                 return Err(refusal);
@@ -87,11 +92,15 @@ impl Pool<'_> {
     }
 
     /// One more grip on a block. What it costs is charged before: an idle block to A, a grip on one that comes back to R.
-    fn hold_one(&self, id: u32, access: Access) -> Result<(), Refusal> {
-        let group = self.blocks.group(id);
+    ///
+    /// A block that others do not know is only for its holder to share, who `drives` the call then. For anybody else it is
+    /// none, also if it was another one a moment ago; and its group is what it is under the word that is exchanged.
+    fn hold_one(&self, id: u32, access: Access, drives: bool) -> Result<(), Refusal> {
         let mut word = self.blocks.word(id);
         loop {
-            if !(word.is(Kind::Held) || word.is(Kind::Retiring) || word.is(Kind::Idle)) {
+            let group = self.blocks.group(id);
+            let has_content = word.is(Kind::Held) || word.is(Kind::Retiring) || word.is(Kind::Idle);
+            if !has_content || !(drives || word.has(Flag::Shared)) {
                 return Err(Refusal::invalid(Argument::Block));
             }
             let next = word.hold(access == Access::Write).ok_or(Refusal::Busy)?;

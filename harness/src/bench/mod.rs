@@ -120,6 +120,8 @@ pub struct Plan {
     pub selection: Selection,
     /// The sizes of workload W.
     pub shape: workload::Shape,
+    /// The threads of workload W.
+    pub workload_threads: Vec<u32>,
 }
 
 impl Plan {
@@ -173,7 +175,8 @@ impl Plan {
             report.replay = Some(trace::measure(subject, effort.rounds)?);
         }
         if let Some(subject) = subject.filter(|_| self.has(Part::Workload)) {
-            report.workload = Some(workload::measure(subject, &self.shape, effort.rounds, follow)?);
+            report.workload =
+                Some(workload::measure(subject, &self.shape, &self.workload_threads, effort.rounds, follow)?);
         }
         report.goals = goals::compare(&report);
         Ok(report)

@@ -139,9 +139,9 @@ fn answer(answer: &Answer) -> String {
 mod tests {
     use super::*;
     use crate::recording::words;
+    use kvledger_core::identity::Identity;
     use kvledger_core::recorder::Dump;
     use kvledger_core::{Advanced, Batch, Epoch, Group, Prefix, Released, RowView, Step, Stream, StreamSet};
-    use kvledger_core::identity::Identity;
     use kvledger_core::{Line, Pool, PoolConfig, entries, lines};
     use std::collections::BTreeSet;
 

@@ -39,12 +39,7 @@ impl Audit {
     }
 
     /// Everything that must hold between two phases of a step, when nothing is in progress. Errors: what does not hold.
-    pub(super) fn check(
-        &mut self,
-        pool: &Pool<'_>,
-        roster: &Roster,
-        books: Books<'_>,
-    ) -> Result<(), String> {
+    pub(super) fn check(&mut self, pool: &Pool<'_>, roster: &Roster, books: Books<'_>) -> Result<(), String> {
         let Books { names, mirror, safety, blocks, open } = books;
         pool.validate().map_err(|fault| format!("{fault}"))?;
         let snapshot = pool.snapshot();

@@ -228,9 +228,7 @@ impl<'a> Engine<'a> {
         let (names, mirror, safety) = (self.names, self.mirror, self.ledger_safety);
         let books = Books { names, mirror, safety, blocks: self.blocks, open };
         let Some(audit) = &mut self.audit else { return Ok(()) };
-        audit
-            .check(self.pool, &self.roster, books)
-            .map_err(|what| Failure::Audit { step: self.now, what })
+        audit.check(self.pool, &self.roster, books).map_err(|what| Failure::Audit { step: self.now, what })
     }
 
     /// P4: who made the last token leaves.

@@ -87,7 +87,8 @@ mod tests {
 
     #[test]
     fn names_differ_where_groups_or_prefixes_do() {
-        let text = "arrival_us,prompt_tokens,output_tokens,ids,tenant\n0,9,1,1 2,7\n1,8,1,1 3,9\n2,8,1,1 2,7\n3,4,1,,9\n";
+        let text =
+            "arrival_us,prompt_tokens,output_tokens,ids,tenant\n0,9,1,1 2,7\n1,8,1,1 3,9\n2,8,1,1 2,7\n3,4,1,,9\n";
         let trace = load_text("t", text, Some(4), Normalise::default()).expect("a trace");
         let settings = Settings { block_tokens: 4, ..Settings::new(Policy::Full, PoolSize::Blocks(9), 0, 0) };
         let of = |sharing, rule| Names::of(&trace, &settings.sharing(sharing, rule)).expect("few blocks");

@@ -1,8 +1,8 @@
 //! The document for programs.
 
+use super::prefixes::Prefixes;
 use crate::cache::Hits;
 use crate::replay::{Counters, Policy, PoolSize, Replayed, Settings, Statics};
-use super::prefixes::Prefixes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

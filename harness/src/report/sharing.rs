@@ -81,7 +81,9 @@ mod tests {
     /// Two prompts of two equal blocks and one more of its own, together and apart.
     #[test]
     fn what_sharing_saves_and_what_isolation_costs_is_said_where_the_cases_are_there() {
-        let line = |id| format!("{{\"timestamp\": 0, \"input_length\": 12, \"output_length\": 4, \"hash_ids\": [1, 2, {id}]}}\n");
+        let line = |id| {
+            format!("{{\"timestamp\": 0, \"input_length\": 12, \"output_length\": 4, \"hash_ids\": [1, 2, {id}]}}\n")
+        };
         let trace = load_text("t", &(line(3) + &line(4)), Some(4), Normalise::default()).expect("a trace");
         let full = Settings { block_tokens: 4, ..Settings::new(Policy::Full, PoolSize::Blocks(20), 0, 0) };
         let replay = |sharing, group| {

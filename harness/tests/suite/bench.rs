@@ -99,7 +99,10 @@ fn workload_w_runs_on_what_is_made_up_here() {
     assert_eq!(runs.iter().map(|run| number(&run["threads"])).collect::<Vec<_>>(), [1, 2]);
     for figure in runs.iter().flat_map(|run| run["figures"].as_array().expect("an array")) {
         let rounds = figure["rounds_per_second"].as_array().expect("an array");
-        assert!(rounds.len() == 2 && rounds.iter().all(|rate| rate.as_f64().is_some_and(|rate| rate > 0.0)), "{figure}");
+        assert!(
+            rounds.len() == 2 && rounds.iter().all(|rate| rate.as_f64().is_some_and(|rate| rate > 0.0)),
+            "{figure}"
+        );
     }
     for figure in runs[0]["figures"].as_array().expect("an array") {
         assert!(figure["rounds_hits"].as_array().expect("an array").iter().all(|hits| *hits == workload["hits"]));

@@ -156,7 +156,10 @@ fn sharing_is_shown_beside_what_it_saves_and_what_isolation_costs() {
     assert_eq!((number(3, "hit_first"), number(5, "hit_first")), (0, 0));
     assert!(number(4, "blocks_allocated") + number(4, "hit_first") == number(1, "blocks_allocated"));
     assert!(number(4, "evictions") > 0 && number(2, "evictions") == 0);
-    assert_eq!((&sim[1]["group"], &sim[3]["group"], &sim[4]["share"]), (&Value::Null, &"solo".into(), &"retain".into()));
+    assert_eq!(
+        (&sim[1]["group"], &sim[3]["group"], &sim[4]["share"]),
+        (&Value::Null, &"solo".into(), &"retain".into())
+    );
     let prefix = figures["prefix"].as_object().expect("an object");
     assert_eq!(prefix.keys().collect::<Vec<_>>(), ["one", "one, block 32", "one, block 64", "solo"]);
     assert_eq!(prefix["one"]["identified_blocks"], sim[2]["lookup_first"]);
@@ -173,7 +176,8 @@ fn sharing_is_shown_beside_what_it_saves_and_what_isolation_costs() {
 #[test]
 fn a_narrow_terminal_gets_a_long_table() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kvledger"));
-    let output = command.args(["replay", "--first", "40", "--policy", "full,incremental"]).env("COLUMNS", "60").output();
+    let output =
+        command.args(["replay", "--first", "40", "--policy", "full,incremental"]).env("COLUMNS", "60").output();
     let output = output.expect("the command starts");
     let table = text(&output.stdout);
     assert_eq!(table.matches("completed").count(), 2, "{table}");

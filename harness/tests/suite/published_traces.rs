@@ -7,9 +7,7 @@
 use kvledger_harness::bench::Subject;
 use kvledger_harness::bench::workload::{Shape, measure};
 use kvledger_harness::prefix::GroupRule;
-use kvledger_harness::replay::{
-    Exceed, Policy, PoolSize, Prepared, Ranked, Settings, Sharing, replay_all, statics,
-};
+use kvledger_harness::replay::{Exceed, Policy, PoolSize, Prepared, Ranked, Settings, Sharing, replay_all, statics};
 use kvledger_harness::report::{Case, label};
 use kvledger_harness::trace::{Normalise, Trace, load};
 use serde_json::Value;
@@ -143,7 +141,8 @@ fn workload_w_of_a_real_trace() {
     let trace = load(&[path], None, normalise).expect("a trace");
     let name = "conversation".to_string();
     let subject = Subject { name, trace, is_sample: false, time_scale: normalise.time_scale };
-    let figures = measure(&subject, &Shape::default(), 1, &|_, _| ()).expect("every manager does what the workload says");
+    let figures =
+        measure(&subject, &Shape::default(), &[1], 1, &|_, _| ()).expect("every manager does what the workload says");
     assert_eq!((figures.requests, figures.left_out), (12_031, 0));
     assert_eq!((figures.blocks, figures.hits), (9_312_854, 820_480));
 }

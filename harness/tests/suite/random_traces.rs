@@ -83,7 +83,14 @@ fn settings(random: &mut Random, requests: &[Request]) -> Settings {
     let k = range(random, 1, 3) as u32;
     let group = one_of(
         random,
-        &[GroupRule::One, GroupRule::One, GroupRule::Solo, GroupRule::Tenant, GroupRule::Index(k), GroupRule::SecondSegment(k)],
+        &[
+            GroupRule::One,
+            GroupRule::One,
+            GroupRule::Solo,
+            GroupRule::Tenant,
+            GroupRule::Index(k),
+            GroupRule::SecondSegment(k),
+        ],
     );
     let sharing = one_of(random, &[Sharing::Off, Sharing::Live, Sharing::Retain, Sharing::Retain]);
     let settings = Settings {
@@ -159,7 +166,8 @@ fn the_audit_counts_the_same_and_finds_nothing() {
 #[test]
 fn a_run_can_be_repeated_in_the_same_memory() {
     let ids = |i: u64| (0..4 + i % 3).collect();
-    let requests = (0..30).map(|i| Request { ids: ids(i), ..Request::plain(i * 7, 20 + i as u32, 30) }).collect::<Vec<_>>();
+    let requests =
+        (0..30).map(|i| Request { ids: ids(i), ..Request::plain(i * 7, 20 + i as u32, 30) }).collect::<Vec<_>>();
     let settings = Settings { block_tokens: 4, ..Settings::new(Policy::Incremental, PoolSize::Blocks(60), 2, 0) };
     for sharing in [Sharing::Off, Sharing::Live, Sharing::Retain] {
         let settings = settings.sharing(sharing, GroupRule::Index(2));
@@ -183,8 +191,7 @@ fn a_wrong_setting_is_noticed() {
             let right = Case::random(seed);
             let mut wrong = right.settings;
             change(&mut wrong);
-            wrong != right.settings
-                && simulate(&right.requests, right.id_tokens, &wrong).0 != replay(&right).counters
+            wrong != right.settings && simulate(&right.requests, right.id_tokens, &wrong).0 != replay(&right).counters
         })
     };
     assert!(differs(&|settings| settings.safety = settings.safety.saturating_sub(1)));

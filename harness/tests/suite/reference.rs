@@ -150,7 +150,8 @@ impl Reference {
     }
 
     fn used(&self) -> u64 {
-        let private = |&i: &usize| self.states[i].held - self.states[i].names.len().min(self.states[i].held as usize) as u64;
+        let private =
+            |&i: &usize| self.states[i].held - self.states[i].names.len().min(self.states[i].held as usize) as u64;
         self.running.iter().map(private).sum::<u64>() + self.holders.len() as u64
     }
 

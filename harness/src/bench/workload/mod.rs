@@ -49,7 +49,7 @@ impl Default for Shape {
 
 const BLOCK_TOKENS: NonZeroU32 = NonZeroU32::new(16).expect("not 0");
 
-/// Threads on one manager.
+/// Threads on one manager, unless other ones are asked for.
 pub const THREADS: [u32; 2] = [1, 2];
 
 /// What came of a trace.
@@ -141,10 +141,16 @@ const CANDIDATES: [Candidate; 3] = [
     Candidate { name: "the same, hashed by SipHash", run: registry::run_with_its_own_hashes },
 ];
 
-/// Every manager, round after round, one directly after the other. Errors: a manager did not do what the workload says; the
+/// Every manager with each number of threads, round after round, one directly after the other. Errors: a manager did not do what the workload says; the
 /// trace has too many blocks.
-pub fn measure(subject: &Subject, shape: &Shape, rounds: u32, follow: Follow<'_>) -> Result<WorkloadFigures, Failure> {
-    let threads_max = THREADS.iter().copied().max().unwrap_or(1);
+pub fn measure(
+    subject: &Subject,
+    shape: &Shape,
+    threads: &[u32],
+    rounds: u32,
+    follow: Follow<'_>,
+) -> Result<WorkloadFigures, Failure> {
+    let threads_max = threads.iter().copied().max().unwrap_or(1);
     let jobs = Jobs::of(&subject.trace, shape, threads_max)?;
     let expected = obvious::count(&jobs, shape);
     let mut figures = WorkloadFigures {
@@ -160,7 +166,7 @@ pub fn measure(subject: &Subject, shape: &Shape, rounds: u32, follow: Follow<'_>
         hits: expected.hits,
         runs: Vec::new(),
     };
-    for threads in THREADS {
+    for &threads in threads {
         let mut run = WorkloadRun { threads, figures: CANDIDATES.iter().map(begin).collect() };
         for _ in 0..rounds {
             for (candidate, figure) in CANDIDATES.iter().zip(&mut run.figures) {
@@ -207,7 +213,8 @@ mod tests {
         let (mut least, mut most) = (u64::MAX, 0);
         for (live, blocks) in [(1, 1500), (3, 1500), (16, 1600), (64, 1 << 14)] {
             let shape = Shape { live, blocks, ..Shape::default() };
-            let figures = measure(&subject, &shape, 2, &|_, _| ()).expect("the managers do what the workload says");
+            let figures =
+                measure(&subject, &shape, &THREADS, 2, &|_, _| ()).expect("the managers do what the workload says");
             assert_eq!((figures.requests, figures.left_out), (400, 0), "K {live}, N {blocks}");
             let totals = subject.trace.requests.iter().map(|one| u64::from(one.prompt + one.output).div_ceil(16));
             assert_eq!(figures.blocks, totals.sum::<u64>());
@@ -221,7 +228,7 @@ mod tests {
     fn who_has_more_blocks_than_a_thread_may_have_is_left_out() {
         let subject = made(60);
         let shape = Shape { blocks: 200, ..Shape::default() };
-        let figures = measure(&subject, &shape, 1, &|_, _| ()).expect("counts");
+        let figures = measure(&subject, &shape, &THREADS, 1, &|_, _| ()).expect("counts");
         assert!(figures.left_out > 0 && figures.requests + figures.left_out == 60, "{figures:?}");
     }
 

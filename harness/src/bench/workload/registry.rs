@@ -51,14 +51,22 @@ impl<S: BuildHasher> Books<S> {
 
     fn unlink(&mut self, id: u32) {
         let Block { newer, older, .. } = *self.block(id);
-        if newer == NONE { self.newest = older } else { self.block(newer).older = older }
+        if newer == NONE {
+            self.newest = older
+        } else {
+            self.block(newer).older = older
+        }
         if older == NONE { self.oldest = newer } else { self.block(older).newer = newer }
     }
 
     fn link_newest(&mut self, id: u32) {
         let older = self.newest;
         (self.block(id).newer, self.block(id).older) = (NONE, older);
-        if older == NONE { self.oldest = id } else { self.block(older).newer = id }
+        if older == NONE {
+            self.oldest = id
+        } else {
+            self.block(older).newer = id
+        }
         self.newest = id;
     }
 

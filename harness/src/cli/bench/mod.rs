@@ -8,8 +8,8 @@ mod report;
 use super::output::{can_be_written, write_file, write_out};
 use super::values::{count_u32, count_u64};
 use super::{Stop, input, terminal};
+use crate::bench::workload::{self, Shape};
 use crate::bench::{self, Batches, CANDIDATES, Effort, Occupancy, Part, Plan, Selection, Side, Slices, Subject};
-use crate::bench::workload::Shape;
 use crate::sample;
 use crate::trace::{self, Normalise, TimeScale};
 use clap::ValueEnum;
@@ -52,14 +52,19 @@ enum Apart {
 #[derive(clap::Args, Debug)]
 struct Measure {
     /// Measure only these parts, separated by commas
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "allocators,runs,stopped,admission,step,replay,workload")]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "allocators,runs,stopped,admission,step,replay,workload"
+    )]
     only: Vec<Part>,
 
     /// Every load: pools of 2^10, 2^16 and 2^20 blocks, 50, 95 and 99.9 % held
     #[arg(long)]
     full: bool,
 
-    /// Threads, separated by commas [default: 1,2,4,8]
+    /// Threads, separated by commas [default: 1,2,4,8; 1,2 for workload W]
     #[arg(long, value_parser = threads, value_delimiter = ',', value_name = "N")]
     threads: Vec<u32>,
 
@@ -227,7 +232,9 @@ fn plan(args: &Measure) -> Result<Plan, Stop> {
     let rounds = args.rounds.map_or(if args.full { 3 } else { 5 }, NonZeroU32::get);
     let effort = Effort { rounds, slices, steps: args.steps.get(), stops: args.stops.get() };
     let shape = Shape { live: args.workload_live, blocks: args.workload_pool, ..Shape::default() };
-    Ok(Plan { effort, parts, selection, shape })
+    let mut workload_threads = workload::THREADS.to_vec();
+    given(&mut workload_threads, &args.threads);
+    Ok(Plan { effort, parts, selection, shape, workload_threads })
 }
 
 /// The trace.
