@@ -34,6 +34,7 @@ fn a_pin_is_counted_and_is_its_own() {
         assert_eq!(pool.pin(pin, Group(0), StreamSet::ALL, &Prefix::of(&NAMES), 0).map(|pinned| pinned.hits), Ok(2));
     }
     assert_eq!(ars(&pool), (2, 0, 0));
+    assert_eq!(common::ids(&pool, pins[0]), common::ids(&pool, pins[1]), "a pin's row says which blocks");
     pool.unpin(pins[0]).expect("pinned");
     for _ in 0..3 {
         assert_eq!(pool.unpin(pins[0]), Err(Refusal::Invalid { argument: Argument::Sequence }));

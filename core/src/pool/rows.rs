@@ -24,9 +24,9 @@ pub struct RowView {
 impl Pool<'_> {
     /// Which row a sequence has, and what is in it.
     ///
-    /// Errors: `STALE`, `BUSY`, `CANCELLED`, `INVALID(Sequence)` if it is not admitted. Threads: its driver. Cost: O(1).
+    /// Errors: `STALE`, `BUSY`, `CANCELLED`, `INVALID(Sequence)` if it is neither admitted nor pinned. Threads: its driver. Cost: O(1).
     pub fn row(&self, sequence: Sequence) -> Result<RowView, Refusal> {
-        Ok(self.view_of(&self.sequences.drive(sequence, Event::Use)?))
+        Ok(self.view_of(&self.sequences.drive(sequence, Event::Look)?))
     }
 
     /// Copy the block ids of a sequence to the front of `out`; how many they are. The rest of `out` is left alone.
@@ -34,7 +34,7 @@ impl Pool<'_> {
     /// Errors: as `row`; `INVALID(Output)` if `out` is shorter than the blocks held, and then nothing was written.
     /// Threads: its driver. Cost: O(blocks held).
     pub fn export_row(&self, sequence: Sequence, out: &mut [u32]) -> Result<u32, Refusal> {
-        let driver = self.sequences.drive(sequence, Event::Use)?;
+        let driver = self.sequences.drive(sequence, Event::Look)?;
         let view = self.view_of(&driver);
         if out.len() < view.blocks as usize {
             return Err(Refusal::invalid(Argument::Output));
@@ -66,7 +66,7 @@ impl Pool<'_> {
         let mut indices = indices.iter_mut();
         let mut starts = indptr.iter_mut();
         for (&sequence, last) in sequences.iter().zip(last_block_tokens) {
-            let driver = self.sequences.drive(sequence, Event::Use)?;
+            let driver = self.sequences.drive(sequence, Event::Look)?;
             let view = self.view_of(&driver);
             if let Some(start) = starts.next() {
                 *start = used;

@@ -71,7 +71,9 @@ impl Pool<'_> {
     }
 
     /// Preempt by recompute: as `end`, but the handle stays, opened, to be admitted again with what it had generated
-    /// counted into the prompt. The answer says what is free now and after which epoch the rest is.
+    /// counted into the prompt. The answer says what is free now and after which epoch the rest is. (Blocks that were coming
+    /// back to the sequence before, out of its window say, come back to the account of the opened sequence: R until it ends, or is
+    /// admitted and takes them.)
     ///
     /// Errors: `STALE`, `BUSY`, `CANCELLED`; `INVALID(Sequence)` if it is not admitted; `CORRUPT` as in `end`.
     /// Threads: its driver. Lock-free. Cost: O(blocks held).
