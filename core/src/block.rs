@@ -256,11 +256,8 @@ impl Word {
     /// cached block is when its request ends. As [`Word::leave_last`] to idle.
     #[inline(always)]
     pub(crate) const fn rest_at_once(self) -> Option<Word> {
-        const USUAL: u64 = ONE_HOLDER
-            | Kind::Held as u64
-            | Flag::Named as u64
-            | Flag::Keep as u64
-            | Flag::Shared as u64;
+        const USUAL: u64 =
+            ONE_HOLDER | Kind::Held as u64 | Flag::Named as u64 | Flag::Keep as u64 | Flag::Shared as u64;
         const IDLE: u64 = Kind::Idle as u64 | Flag::Named as u64 | Flag::Keep as u64 | Flag::Shared as u64;
         if self.state() == USUAL { Some(Word(self.next_version() | IDLE)) } else { None }
     }

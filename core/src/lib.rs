@@ -90,8 +90,8 @@ mod transfers;
 pub use answer::{Argument, Place, Refusal, Scope};
 pub use arena::Line;
 pub use calls::{
-    Admission, Admitted, Advanced, Batch, CopyOrder, Counts, Forked, Found, Offloaded, Prefix, Promise, Published, Released, Step,
-    Window,
+    Admission, Admitted, Advanced, Batch, CopyOrder, Counts, Forked, Found, Offloaded, Prefix, Promise, Published,
+    Released, Step, Window,
 };
 pub use config::{BLOCKS_MAX, Cache, EPOCHS_MAX, EVENTS_MAX, PoolConfig, SLOTS_MAX, STREAMS_MAX, TRANSFERS_MAX};
 pub use events::{Event, EventCursor, EventKind, EventsRead};

@@ -105,7 +105,9 @@ fn one_operation(pool: &Pool<'_>, shared: &Shared, random: &mut Random, cursor: 
             let _ = pool.accept(sequence, few, few % 2 == 0);
         }
         22 => {
-            let _ = pool.hold(sequence, few / 2, 1 + few, access).map(|transfer| remember(&shared.transfers, transfer.slot, transfer));
+            let _ = pool
+                .hold(sequence, few / 2, 1 + few, access)
+                .map(|transfer| remember(&shared.transfers, transfer.slot, transfer));
             let ids: Vec<_> = (0..3).map(|_| BlockId(1 + random.below(BLOCKS))).collect();
             let _ = pool.hold_blocks(&ids, access).map(|transfer| remember(&shared.transfers, transfer.slot, transfer));
         }

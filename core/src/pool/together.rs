@@ -44,7 +44,10 @@ pub fn admit_together(joints: &[Joint<'_, '_>], admitted: &mut [Admitted]) -> Re
     for look in 0..=LOOKS {
         let tokens_max = if look == LOOKS { 0 } else { common_tokens(joints)? };
         for (index, joint) in in_order(joints) {
-            joint.pool.would_admit(joint.sequence, &joint.admission, &capped(joint, tokens_max)).map_err(|refusal| (index, refusal))?;
+            joint
+                .pool
+                .would_admit(joint.sequence, &joint.admission, &capped(joint, tokens_max))
+                .map_err(|refusal| (index, refusal))?;
         }
         if let Some(result) = admit_all(joints, tokens_max, admitted) {
             return result;

@@ -69,7 +69,12 @@ impl Pool<'_> {
         })
     }
 
-    fn hold_all(&self, ids: impl Iterator<Item = u32> + Clone, access: Access, drives: bool) -> Result<Transfer, Refusal> {
+    fn hold_all(
+        &self,
+        ids: impl Iterator<Item = u32> + Clone,
+        access: Access,
+        drives: bool,
+    ) -> Result<Transfer, Refusal> {
         let transfer = self.transfers.open(access)?;
         for id in ids {
             if !self.transfers.add(transfer.slot, id) {

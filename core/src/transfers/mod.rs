@@ -268,7 +268,8 @@ impl<'m> Transfers<'m> {
 
     /// Whether this very transfer has been quarantined already.
     pub(crate) fn is_quarantined(&self, transfer: Transfer) -> bool {
-        let word = (transfer.pool == self.pool && transfer.slot < self.count).then(|| self.state(transfer.slot).load(Acquire));
+        let word =
+            (transfer.pool == self.pool && transfer.slot < self.count).then(|| self.state(transfer.slot).load(Acquire));
         word.is_some_and(|word| word >> GENERATION_SHIFT == transfer.generation && state_of(word) == State::Quarantined)
     }
 
