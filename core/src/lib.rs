@@ -57,7 +57,6 @@ mod balance;
 mod bits;
 mod block;
 mod blocks;
-#[allow(dead_code, reason = "the calls that use it come next")]
 mod cache;
 mod calls;
 mod config;
@@ -84,7 +83,6 @@ mod snapshot;
 mod streams;
 mod sync;
 mod table;
-#[allow(dead_code, reason = "the pool does not grip blocks yet")]
 mod transfers;
 
 pub use answer::{Argument, Place, Refusal, Scope};

@@ -128,7 +128,8 @@ impl Pool<'_> {
     }
 
     pub(super) fn count_of(&self, which: Counter) -> u64 {
-        // A count may be taken out before it was put in: never shown below 0.
+        // Who counts a block out may come before who counts it in (a hit on a block that has just come to rest): never
+        // shown below 0.
         (self.counter(which).load(Acquire) as i64).max(0) as u64
     }
 

@@ -120,7 +120,7 @@ impl Pool<'_> {
         mut purse: Purse,
     ) -> Taken {
         let (mut end, mut counted, mut after) = (plan.blocks, 0, Epoch::NONE);
-        let windowed = asker.reach != u32::MAX;
+        let windowed = asker.is_windowed();
         if plan.blocks > 0 {
             let row = self.row_of(driver);
             for position in plan.first..plan.blocks {

@@ -182,13 +182,6 @@ impl Pool<'_> {
         count
     }
 
-    fn unname_now(&self, id: u32) {
-        let mut word = self.blocks.word(id);
-        while word.has(Flag::Named) && !self.unname(id, word) {
-            word = self.blocks.word(id);
-        }
-    }
-
     /// One grip fewer on a block. If it was the last one of all, the block waits for what is left in its tag, or goes home
     /// at once.
     pub(super) fn let_go_of(&self, id: u32, writes: bool, transfer: Option<Transfer>) {
