@@ -36,7 +36,8 @@ impl Pool<'_> {
     }
 
     /// Everything. It is read again, a few times, until nothing changed meanwhile; else it says that it is torn.
-    /// Never fails. Threads: any. Cost: O(sequences), and O(N) once blocks have been shared.
+    /// Never fails. Threads: any. Lock-free. Cost: O(sequences), and O(N) once anything has been shared, windowed or held;
+    /// two to five times that.
     pub fn snapshot(&self) -> Snapshot {
         let mut before = self.read_once();
         for _ in 0..READS_MAX {

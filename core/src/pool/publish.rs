@@ -41,7 +41,8 @@ impl<'m> Pool<'m> {
     /// A name that another block has already: if that one is idle or retiring, this one takes its place; if it is held, it
     /// is the one that is found, and both stay with their holders. `found[i]` (as long as the names, or empty) gets the
     /// block that is found from now on. A row never changes by it. What was published by the same sequence before stays.
-    /// After a `reset` a sequence that was admitted before it publishes nothing: `OK` with nothing stored.
+    /// After a `reset` a sequence that was admitted before it publishes nothing: `OK` with nothing stored. `unfinished` and
+    /// `blocks_max` of the prefix are not looked at.
     ///
     /// Errors: `INVALID` (`Cache`: the pool has none; `Identity`: a block has another name already; `Block`: not full, or
     /// out of the window; `Tokens`: given, but not B for each name; `Epoch`: not one that was submitted; `Output`;

@@ -18,7 +18,7 @@ impl Pool<'_> {
     /// be held in their place has to be promised (`extend`).
     ///
     /// Errors: `INVALID` (`Block`: not one of its full blocks, or named twice; `Sequence`), `STALE`, `CANCELLED`, `BUSY` (driven
-    /// by another thread; both rows are being read). Then nothing was released. Threads: its driver. Lock-free. Cost:
+    /// by another thread; both rows are being read). Then nothing was released. `CORRUPT` as in `end`. Threads: its driver. Lock-free. Cost:
     /// O(ids × blocks held).
     pub fn release(&self, sequence: Sequence, ids: &[BlockId]) -> Result<Released, Refusal> {
         self.recorded(Call::Release { sequence, ids: Numbers::of(ids) }, |pool| {

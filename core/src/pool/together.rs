@@ -28,7 +28,8 @@ const LOOKS: u32 = 4;
 ///
 /// Errors: those of `admit_prefix`, of the first pool that refuses, with its index; then no pool has changed.
 /// `INVALID`: `Count` for none, `Output` if `admitted` is shorter, `Blocks` for two pools of one number. Threads: the driver of
-/// all of them. Lock-free. Cost: the sum, and O(pools²).
+/// all of them. Lock-free. Cost: a few times the sum (at most 5 looks and admissions, if hits are lost to others), and
+/// O(pools²).
 pub fn admit_together(joints: &[Joint<'_, '_>], admitted: &mut [Admitted]) -> Result<(), (usize, Refusal)> {
     let invalid = |index, argument| Err((index, Refusal::invalid(argument)));
     if joints.is_empty() {

@@ -20,7 +20,7 @@ impl<'m> Pool<'m> {
     /// Add `tokens` proposed tokens to a sequence: a step computes them all, and `accept` says which prefix of them stays.
     /// Blocks are taken as by `advance`; the promise has to cover them (`Admission::speculative_tokens`).
     ///
-    /// Errors: as `advance`; `BUSY` while there are unaccepted tokens. Threads, progress, cost: as `advance`.
+    /// Errors: as `advance`. Threads, progress, cost: as `advance`.
     pub fn speculate(&self, sequence: Sequence, tokens: u32) -> Result<Advanced, Refusal> {
         self.recorded(Call::Speculate { sequence, tokens }, |pool| {
             if tokens == 0 {
@@ -39,8 +39,8 @@ impl<'m> Pool<'m> {
     /// flight is over (A + R never rises).
     ///
     /// Errors: `INVALID` (`Tokens`: more than were proposed; `Sequence`: not admitted, or nothing was proposed), `STALE`,
-    /// `CANCELLED`; `BUSY` (driven by another thread; or both rows are being read). Threads: its driver. Lock-free. Cost: O(1)
-    /// + O(blocks given back).
+    /// `CANCELLED`; `BUSY` (driven by another thread; or both rows are being read); `CORRUPT` as in `end`. Threads: its driver.
+    /// Lock-free. Cost: O(1) + O(blocks given back).
     pub fn accept(&self, sequence: Sequence, tokens: u32, give_back: bool) -> Result<Released, Refusal> {
         self.recorded(Call::Accept { sequence, tokens, give_back }, |pool| {
             let mut driver = pool.sequences.drive(sequence, Event::Use)?;
