@@ -66,6 +66,12 @@ pub struct GroupSnapshot {
     pub used: u32,
     /// The most that `used` may be; 2^32 − 1: no quota was set.
     pub quota: u32,
+    /// A of the group: its blocks, each once, however many hold it.
+    pub committed: u32,
+    /// R of the group: what its sequences and accounts are promised, and what stands behind its shared blocks.
+    pub promised: u32,
+    /// E of the group: its idle blocks with a live name.
+    pub idle: u32,
 }
 
 /// One shared account.

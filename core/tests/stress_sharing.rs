@@ -125,7 +125,11 @@ fn one_operation(pool: &Pool<'_>, shared: &Shared, random: &mut Random, cursor: 
         }
         25 => {
             if random.below(8) == 0 {
-                let _ = if few == 0 { pool.reset_all() } else { pool.reset(group).unwrap_or_default() };
+                if few == 0 {
+                    pool.reset_all();
+                } else {
+                    pool.reset(group).expect("a good group");
+                }
             }
             let _ = pool.events(cursor, &mut [Event::NONE; 4]);
         }

@@ -63,14 +63,11 @@ struct Leaver {
     own: Credit,
 }
 
-/// Where blocks that can be found take their place in the order of eviction.
-enum Place<'a, 'm> {
-    /// Nobody has looked yet.
-    Untried,
-    /// In the order itself: we have its lock.
-    Order(OrderGuard<'a, 'm>),
-    /// Where the next holder of the lock will find them.
-    Elsewhere,
+/// The order of eviction, for who may come to need it: it is asked for once, not for each block.
+#[derive(Default)]
+struct Turn<'a, 'm> {
+    order: Option<OrderGuard<'a, 'm>>,
+    asked: bool,
 }
 
 /// What became of the blocks.
@@ -147,7 +144,7 @@ impl<'m> Pool<'m> {
         let tag = Tag { epoch: leaver.epoch, streams: leaver.streams, group: leaver.group, credit: leaver.credit };
         let mut free = self.free.gather();
         let mut bucket = Gather::new(|word, mask| self.retiring.push(tag.epoch, word, mask));
-        let mut order = Place::Untried;
+        let mut turn = Turn::default();
         let stamp = self.stamp(leaver.group);
         let usual = leaver.epoch == Epoch::NONE && self.counter(Counter::Copies).load(Acquire) == 0;
         for (place, entry) in entries.iter().rev().enumerate() {
@@ -168,9 +165,9 @@ impl<'m> Pool<'m> {
                 if rests {
                     gone.idle += 1;
                     gone.free += 1;
-                    self.place(id, &mut order);
+                    self.place(id, &mut turn);
                 } else {
-                    self.leave_shared(id, leaver, gone, &mut order, &mut |id| free.push(id));
+                    self.leave_shared(id, leaver, gone, &mut turn, &mut |id| free.push(id));
                 }
             } else if tag.epoch == Epoch::NONE && self.blocks.give_back(id) {
                 free.push(id);
@@ -189,7 +186,7 @@ impl<'m> Pool<'m> {
         gone.lost += twice.0 + twice.1;
         gone.paying -= twice.0.min(gone.paying);
         gone.retiring -= twice.1.min(gone.retiring);
-        drop(order);
+        drop(turn);
         if let Some(first) = entries.first().map(|entry| entry.load(Relaxed)).filter(|&id| self.blocks.exists(id))
             && gone.paying > 0
         {
@@ -253,7 +250,7 @@ impl<'m> Pool<'m> {
         id: u32,
         leaver: &Leaver,
         gone: &mut Gone,
-        order: &mut Place<'a, 'm>,
+        turn: &mut Turn<'a, 'm>,
         free: &mut impl FnMut(u32),
     ) {
         self.blocks.leave_behind(id, leaver.epoch, leaver.streams);
@@ -262,7 +259,7 @@ impl<'m> Pool<'m> {
             let left = if word.holders() > 1 {
                 self.leave_others(id, word, leaver, gone)
             } else if word.is(Kind::Held) {
-                self.leave_last(id, word, leaver, gone, order, free)
+                self.leave_last(id, word, leaver, gone, turn, free)
             } else {
                 gone.lost += 1;
                 return;
@@ -294,7 +291,7 @@ impl<'m> Pool<'m> {
         word: Word,
         leaver: &Leaver,
         gone: &mut Gone,
-        order: &mut Place<'a, 'm>,
+        turn: &mut Turn<'a, 'm>,
         free: &mut impl FnMut(u32),
     ) -> Result<(), Word> {
         let tag = self.blocks.tag(id);
@@ -335,7 +332,7 @@ impl<'m> Pool<'m> {
             self.forget_name(id, leaver.group, &name);
         }
         if to != Kind::Free && keeps {
-            self.place(id, order);
+            self.place(id, turn);
         }
         match to {
             Kind::Retiring => self.retire_shared(id, word, &tag, over, gone),
@@ -400,14 +397,13 @@ impl<'m> Pool<'m> {
     }
 
     /// A block with a kept name takes its place in the order of eviction: now if it is idle, and once it is if it waits.
-    /// Who does not get the lock the first time does not try again for each block.
-    fn place<'a>(&'a self, id: u32, order: &mut Place<'a, 'm>) {
-        if let Place::Untried = order {
-            *order = self.order.lock_soon().map_or(Place::Elsewhere, Place::Order);
+    fn place<'a>(&'a self, id: u32, turn: &mut Turn<'a, 'm>) {
+        if !core::mem::replace(&mut turn.asked, true) {
+            turn.order = self.order.lock_soon();
         }
-        match order {
-            Place::Order(order) => order.append(id),
-            _ => self.order.put_unordered(id),
+        match &mut turn.order {
+            Some(order) => order.append(id),
+            None => self.order.put_unordered(id),
         }
     }
 

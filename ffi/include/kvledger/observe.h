@@ -58,6 +58,9 @@ typedef struct kvl_sequence_state {
 typedef struct kvl_group_state {
   uint32_t used; /* A + R of the group */
   uint32_t quota;
+  uint32_t committed; /* A: its blocks, each once */
+  uint32_t promised;  /* R: of its sequences, accounts and shared blocks */
+  uint32_t idle;      /* E: its cached blocks */
 } kvl_group_state;
 
 typedef struct kvl_account_state {
@@ -88,7 +91,8 @@ kvl_status kvl_snapshot_holds(const kvl_pool_snapshot *snapshot, uint32_t *holds
 /* Torn if its driver is at work. KVL_STALE. Cost: O(1). */
 kvl_status kvl_sequence_snapshot(const kvl_pool *pool, kvl_sequence sequence, kvl_sequence_state *snapshot,
                                  kvl_refusal *refusal);
-/* KVL_INVALID, KVL_ARGUMENT_GROUP. Cost: O(1). */
+/* The parts are torn if calls are in progress. KVL_INVALID, KVL_ARGUMENT_GROUP. Cost: O(sequences + accounts), and O(N)
+ * once blocks were shared. */
 kvl_status kvl_group_snapshot(const kvl_pool *pool, uint32_t group, kvl_group_state *snapshot,
                               kvl_refusal *refusal);
 /* KVL_STALE. Cost: O(1). */
