@@ -42,7 +42,8 @@ impl Pool<'_> {
     /// Errors: `INVALID` (`Tokens`: no prompt, or more than 2^32 − 1 in all; `Count`: a promise below the prompt's
     /// blocks; `Window`: no chunk; `Group`; `Stream`; `Account`: of another group; `Sequence`: admitted already), `STALE`
     /// (sequence or account), `BUSY` (driven by another thread, or both rows in flight), `CANCELLED`, `FULL` (account),
-    /// `NEVER_FITS`, `WOULD_BLOCK` and `RETRY_AFTER` (first the group's, then the pool's).
+    /// `NEVER_FITS`, `WOULD_BLOCK` and `RETRY_AFTER` (first the group's, then the pool's). On a shared account only
+    /// `NEVER_FITS` of these.
     /// Threads: its driver. Lock-free. Cost: O(1); when refused, O(retiring blocks).
     pub fn admit(&self, sequence: Sequence, admission: &Admission) -> Result<Admitted, Refusal> {
         self.admit_prefix(sequence, admission, &Prefix::of(&[]))
@@ -54,7 +55,8 @@ impl Pool<'_> {
     /// with which token to go on. With a window the longest prefix is taken of which the blocks in the window are found.
     ///
     /// Refused: nothing was evicted, touched or taken. Errors: as `admit`; `INVALID(Tokens)` if tokens are given, but not B
-    /// for each name; `RETRY_AFTER` does not count blocks of this prefix. Threads, progress: as `admit`.
+    /// for each name; `RETRY_AFTER` does not count blocks of this prefix. On a shared account, which pays for hits,
+    /// `OVER_PROMISE` or `RETRY_AFTER` if it has too little. Threads, progress: as `admit`.
     /// Cost: O(names); when refused, O(retiring blocks × names).
     pub fn admit_prefix(
         &self,

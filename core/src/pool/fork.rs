@@ -45,7 +45,7 @@ impl<'m> Pool<'m> {
     /// somebody.
     ///
     /// Errors: `INVALID` (`Count`: no children; `Tokens`; `Sequence`: the parent is not admitted, a child is, or a sequence is
-    /// named twice; `Account`: the parent draws on a shared one), `STALE`, `CANCELLED`; `BUSY` (driven by another thread; the
+    /// named twice; `Account`: the parent draws on a shared one; `Group`: a child was in another one before), `STALE`, `CANCELLED`; `BUSY` (driven by another thread; the
     /// parent has unaccepted tokens or a copy order that was not submitted; rows in flight); `FULL` (a block has 1,023
     /// holders), `NEVER_FITS`, `WOULD_BLOCK`, `RETRY_AFTER`. Then no child has anything. Threads: the driver of all of them.
     /// Lock-free. Cost: O(children × blocks).

@@ -23,6 +23,7 @@ use crate::bits::{mask_of, word_of};
 use crate::block::{Flag, Kind, Word};
 use crate::blocks::Tag;
 use crate::cache::OrderGuard;
+use crate::calls::Released;
 use crate::freelist::Gather;
 use crate::ids::{Epoch, Group, StreamSet};
 use crate::sequence::Driver;
@@ -84,12 +85,23 @@ pub(super) struct Gone {
     pub(super) promises: u32,
     /// Free or idle now, and paid to an account.
     pub(super) paid: u32,
-    /// Of these, not paid yet.
+    /// Free or idle now, and not paid yet: `settle_gone` pays them all at once, and then they are `free` or `paid`.
     paying: u32,
+    /// Of all of these, idle ones, which E has to be told of.
     idle: u32,
 }
 
 impl Gone {
+    /// The same for who asked, with `promised` promises that went back besides.
+    pub(super) fn released(&self, promised: u32) -> Released {
+        Released {
+            promised: promised + self.promises,
+            free: self.free + self.paid,
+            retiring: self.retiring,
+            after: if self.retiring > 0 { self.after } else { Epoch::NONE },
+        }
+    }
+
     pub(super) fn add(&mut self, other: &Gone) {
         self.free += other.free;
         self.retiring += other.retiring;
@@ -105,8 +117,8 @@ impl<'m> Pool<'m> {
         self.table.row(self.table.row_number(driver.slot, driver.record.turn()))
     }
 
-    /// The sequence leaves the `count` entries of its row from `from` on, but for holes. They leave A, if they do; the row
-    /// is the caller's to mend.
+    /// The sequence leaves the `count` entries of its row from `from` on, but for holes. The caller lowers A by `Gone::free`
+    /// after that (O1), and mends the row.
     pub(super) fn leave(&self, driver: &Driver<'_>, why: Why, from: u32, count: u32) -> Gone {
         let record = driver.record;
         let (shared, own) = (record.shared(), Credit::own(driver.slot, driver.generation));

@@ -36,7 +36,8 @@ impl Pool<'_> {
     }
 
     /// Everything. It is read again, a few times, until nothing changed meanwhile; else it says that it is torn.
-    /// Never fails. Threads: any. Cost: O(sequences), and O(N) once blocks have been shared.
+    /// Never fails. Threads: any. Lock-free. Cost: O(sequences), and O(N) once anything has been shared, windowed or held;
+    /// two to five times that.
     pub fn snapshot(&self) -> Snapshot {
         let mut before = self.read_once();
         for _ in 0..READS_MAX {
@@ -166,7 +167,8 @@ impl Pool<'_> {
     }
 
     pub(super) fn count_of(&self, which: Counter) -> u64 {
-        // A count may be taken out before it was put in: never shown below 0.
+        // Who counts a block out may come before who counts it in (a hit on a block that has just come to rest): never
+        // shown below 0.
         (self.counter(which).load(Acquire) as i64).max(0) as u64
     }
 

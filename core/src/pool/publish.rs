@@ -7,7 +7,7 @@
 //! Of one identity there may be several held blocks: each keeps its own name, and one of them is found. When the last holder
 //! of a copy leaves, the copy stays idle only if no other one is held.
 
-use super::{Counter, Pool, Row};
+use super::{Counter, Pool};
 use crate::answer::{Argument, Refusal};
 use crate::block::{Flag, Kind, Word};
 use crate::calls::{Prefix, Published};
@@ -41,7 +41,8 @@ impl<'m> Pool<'m> {
     /// A name that another block has already: if that one is idle or retiring, this one takes its place; if it is held, it
     /// is the one that is found, and both stay with their holders. `found[i]` (as long as the names, or empty) gets the
     /// block that is found from now on. A row never changes by it. What was published by the same sequence before stays.
-    /// After a `reset` a sequence that was admitted before it publishes nothing: `OK` with nothing stored.
+    /// After a `reset` a sequence that was admitted before it publishes nothing: `OK` with nothing stored. `unfinished` and
+    /// `blocks_max` of the prefix are not looked at.
     ///
     /// Errors: `INVALID` (`Cache`: the pool has none; `Identity`: a block has another name already; `Block`: not full, or
     /// out of the window; `Tokens`: given, but not B for each name; `Epoch`: not one that was submitted; `Output`;
@@ -101,7 +102,7 @@ impl<'m> Pool<'m> {
                 *found = BlockId(now);
             }
         }
-        // O26, pairs with O26 in `fail`: either who failed the epoch sees these names, or we see that it failed.
+        // O26, pairs with O26 in `fail_names`: either who failed the epoch sees these names, or we see that it failed.
         full_fence();
         if self.failures.has(epoch) {
             self.withdraw_blocks(&driver, first, prefix.identities.len() as u32);
@@ -316,19 +317,25 @@ impl<'m> Pool<'m> {
     }
 
     fn withdraw_blocks(&self, driver: &Driver<'_>, first: u32, count: u32) -> u32 {
-        let row: Row<'_> = self.row_of(driver);
+        let row = self.row_of(driver);
         let mut withdrawn = 0;
         for place in first..first.saturating_add(count) {
             let id = row.at(place as usize).load(Relaxed);
             if id == 0 || !self.blocks.exists(id) {
                 continue;
             }
-            let mut word = self.blocks.word(id);
-            while word.has(Flag::Named) && !self.unname(id, word) {
-                word = self.blocks.word(id);
-            }
-            withdrawn += u32::from(word.has(Flag::Named));
+            withdrawn += u32::from(self.unname_now(id));
         }
         withdrawn
+    }
+
+    /// The name of a block that the caller holds or grips dies, if it has one: whether it had. (No reclaimer has such a
+    /// block, so each turn of the loop is another's transition.)
+    pub(super) fn unname_now(&self, id: u32) -> bool {
+        let mut word = self.blocks.word(id);
+        while word.has(Flag::Named) && !self.unname(id, word) {
+            word = self.blocks.word(id);
+        }
+        word.has(Flag::Named)
     }
 }

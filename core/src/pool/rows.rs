@@ -13,9 +13,9 @@ use crate::sync::Relaxed;
 pub struct RowView {
     /// The row: its entries begin at row × table width.
     pub row: u32,
-    /// Entries that are blocks; the rest are null blocks.
+    /// Entries in use; the rest are null blocks, and so are, among these, blocks that have left the window or were released.
     pub blocks: u32,
-    /// Tokens in these blocks.
+    /// Tokens of the sequence.
     pub tokens: u32,
     /// Changes whenever the row did: who exported this version before need not do it again.
     pub version: u64,
@@ -29,10 +29,11 @@ impl Pool<'_> {
         Ok(self.view_of(&self.sequences.drive(sequence, Event::Look)?))
     }
 
-    /// Copy the block ids of a sequence to the front of `out`; how many they are. The rest of `out` is left alone.
+    /// Copy the entries of a sequence's row that are in use to the front of `out`; how many they are. The rest of `out` is
+    /// left alone.
     ///
-    /// Errors: as `row`; `INVALID(Output)` if `out` is shorter than the blocks held, and then nothing was written.
-    /// Threads: its driver. Cost: O(blocks held).
+    /// Errors: as `row`; `INVALID(Output)` if `out` is shorter than that, and then nothing was written.
+    /// Threads: its driver. Cost: O(entries).
     pub fn export_row(&self, sequence: Sequence, out: &mut [u32]) -> Result<u32, Refusal> {
         let driver = self.sequences.drive(sequence, Event::Look)?;
         let view = self.view_of(&driver);
@@ -43,10 +44,10 @@ impl Pool<'_> {
         Ok(view.blocks)
     }
 
-    /// Pack the rows of several sequences: `indices[indptr[i] .. indptr[i + 1]]` are the blocks of sequence i that have
-    /// tokens, and
-    /// `last_block_tokens[i]` says how many tokens are in the last one (B if it is full, 0 if there is none). Returns
-    /// the indices used. The form that FlashInfer's paged kernels take.
+    /// Pack the rows of several sequences: `indices[indptr[i] .. indptr[i + 1]]` are the entries of sequence i that have
+    /// tokens (the null block where they have left its window or were released), and `last_block_tokens[i]` says how many
+    /// tokens are in the last one (B if it is full, 0 if there is none). Returns the indices used. The form that
+    /// FlashInfer's paged kernels take.
     ///
     /// Errors: as `row`, for the first sequence that is refused; `INVALID(Output)` if `indptr` is shorter than
     /// sequences + 1, `last_block_tokens` than sequences, or `indices` than the blocks. What was written before a
@@ -84,7 +85,8 @@ impl Pool<'_> {
     }
 
     /// The work of `epoch` reads the row in place. With two rows a sequence, the row then stays as it is, but for blocks
-    /// that are appended, until the epoch is over on the sequence's streams. With one row the table is the scheduler's copy, and this is `row`.
+    /// that are appended, until the epoch is over on the sequence's streams. With one row the table is the scheduler's copy,
+    /// and this is `row`.
     ///
     /// Errors: as `row`; `INVALID(Epoch)` if it was not handed out. Threads: its driver. Cost: O(1).
     pub fn launch_row(&self, sequence: Sequence, epoch: Epoch) -> Result<RowView, Refusal> {

@@ -6,7 +6,7 @@ use crate::accounts::Credit;
 use crate::answer::{Place, Refusal};
 use crate::balance;
 use crate::calls::Released;
-use crate::ids::{Epoch, Group, Sequence, StreamSet};
+use crate::ids::{Group, Sequence, StreamSet};
 use crate::recorder::Call;
 use crate::sequence::{Driver, Event, Extent};
 use crate::sync::{Plant, Relaxed, planted, point};
@@ -122,10 +122,7 @@ impl Pool<'_> {
             self.accounts.detach(credit);
             record.set_shared(Credit::NONE);
         }
-        let after = if gone.retiring > 0 { gone.after } else { Epoch::NONE };
-        let promised = balance + gone.promises;
-        let free = gone.free + gone.paid;
-        (Released { promised, free, retiring: gone.retiring, after }, gone.lost)
+        (gone.released(balance), gone.lost)
     }
 
     /// Its blocks leave its row, and so does a copy that was never submitted. What they free stays in A for the caller to

@@ -29,7 +29,7 @@ impl Pool<'_> {
     /// whatever becomes of the sequence. Blocks that come back to a holder (of a window) cost one each.
     ///
     /// Errors: `INVALID` (`Count`: 0; `Block`: beyond the row, or out of the window; `Sequence`), `STALE`, `CANCELLED`,
-    /// `FULL` (no room for another transfer), `BUSY` (driven by another thread; a block has 15 holds, or is written by a
+    /// `FULL` (`PoolConfig::transfers` run already), `BUSY` (driven by another thread; a block has 15 holds, or is written by a
     /// transfer already), `WOULD_BLOCK`, `RETRY_AFTER`, `NEVER_FITS`. Then nothing is held. Threads: its driver. Lock-free.
     /// Cost: O(count).
     pub fn hold(&self, sequence: Sequence, first: u32, count: u32, access: Access) -> Result<Transfer, Refusal> {
@@ -146,7 +146,7 @@ impl Pool<'_> {
     /// The transfer is over: its blocks are nobody's for its sake any more. How many it gripped.
     ///
     /// Errors: `STALE` if it was completed or revoked before, or is of another pool; `BUSY` while it is being
-    /// quarantined. Of two calls that end one transfer exactly one does. Threads: any. Lock-free. Cost: O(blocks).
+    /// quarantined. Of two calls that end one transfer exactly one does. Threads: any. Lock-free. Cost: O(blocks) + O(N/4096).
     pub fn complete_transfer(&self, transfer: Transfer) -> Result<u32, Refusal> {
         let call = Call::CompleteTransfer { transfer };
         self.recorded(call, |pool| pool.end_transfer(transfer, End::Complete))
@@ -180,13 +180,6 @@ impl Pool<'_> {
         }
         self.transfers.vacate(transfer);
         count
-    }
-
-    fn unname_now(&self, id: u32) {
-        let mut word = self.blocks.word(id);
-        while word.has(Flag::Named) && !self.unname(id, word) {
-            word = self.blocks.word(id);
-        }
     }
 
     /// One grip fewer on a block. If it was the last one of all, the block waits for what is left in its tag, or goes home
@@ -248,7 +241,7 @@ impl Pool<'_> {
             .any(|slot| self.transfers.doubts(slot) && self.transfers.grips(slot, id))
     }
 
-    /// What a sequence that ends owes to nobody: a copy order that was never submitted.
+    /// The copy order of a sequence, if it has one, is over: submitted, or never to be. Its hold of the source ends.
     pub(super) fn drop_order(&self, driver: &crate::sequence::Driver<'_>) {
         let order = driver.record.order();
         if order.source != 0 {

@@ -6,6 +6,7 @@
 //! (owed rule) goes to the balance at once, and the block stays with the others.
 
 use super::leave::Why;
+use super::prefix::{clear_from, entries_in};
 use super::{Pool, Row};
 use crate::answer::{Argument, Refusal};
 use crate::block::Flag;
@@ -19,7 +20,7 @@ impl<'m> Pool<'m> {
     /// Add `tokens` proposed tokens to a sequence: a step computes them all, and `accept` says which prefix of them stays.
     /// Blocks are taken as by `advance`; the promise has to cover them (`Admission::speculative_tokens`).
     ///
-    /// Errors: as `advance`; `BUSY` while there are unaccepted tokens. Threads, progress, cost: as `advance`.
+    /// Errors: as `advance`. Threads, progress, cost: as `advance`.
     pub fn speculate(&self, sequence: Sequence, tokens: u32) -> Result<Advanced, Refusal> {
         self.recorded(Call::Speculate { sequence, tokens }, |pool| {
             if tokens == 0 {
@@ -38,8 +39,8 @@ impl<'m> Pool<'m> {
     /// flight is over (A + R never rises).
     ///
     /// Errors: `INVALID` (`Tokens`: more than were proposed; `Sequence`: not admitted, or nothing was proposed), `STALE`,
-    /// `CANCELLED`; `BUSY` (driven by another thread; or both rows are being read). Threads: its driver. Lock-free. Cost: O(1)
-    /// + O(blocks given back).
+    /// `CANCELLED`; `BUSY` (driven by another thread; or both rows are being read); `CORRUPT` as in `end`. Threads: its driver.
+    /// Lock-free. Cost: O(1) + O(blocks given back).
     pub fn accept(&self, sequence: Sequence, tokens: u32, give_back: bool) -> Result<Released, Refusal> {
         self.recorded(Call::Accept { sequence, tokens, give_back }, |pool| {
             let mut driver = pool.sequences.drive(sequence, Event::Use)?;
@@ -60,7 +61,7 @@ impl<'m> Pool<'m> {
             driver.take_long_way(record.window() > 0 || pool.must_copy(&driver, &extent).is_some());
             let Some(row) = row else { return Ok(Released::default()) };
             let (released, lost) = pool.take_back(&driver, Why::RollBack, needed, surplus);
-            super::prefix::clear_from(row, needed, extent.held);
+            clear_from(row, needed, extent.held);
             record.set_extent(Extent { held: needed, ..extent });
             record.touch_row();
             Self::unless_lost(released, lost)
@@ -79,9 +80,7 @@ impl<'m> Pool<'m> {
     fn take_back(&self, driver: &Driver<'_>, why: Why, from: u32, count: u32) -> (Released, u32) {
         let gone = self.leave(driver, why, from, count);
         self.uncharge(self.group_of(driver), gone.free, 0);
-        let after = if gone.retiring > 0 { gone.after } else { Epoch::NONE };
-        let free = gone.free + gone.paid;
-        (Released { promised: gone.promises, free, retiring: gone.retiring, after }, gone.lost)
+        (gone.released(0), gone.lost)
     }
 
     /// Blocks that no later token looks back to come back. Their entries keep their numbers until no step in flight reads
@@ -94,9 +93,9 @@ impl<'m> Pool<'m> {
         let mut holes = record.holes();
         if out > holes.recycled {
             let row = self.row_of(driver);
-            let fresh = (holes.recycled..out).filter(|&place| row.at(place as usize).load(Relaxed) != 0).count();
-            let (_, _) = self.take_back(driver, Why::Recycle, holes.recycled, out - holes.recycled);
-            holes.count += fresh as u32;
+            holes.count += entries_in(row, holes.recycled, out);
+            // (An entry that names no block is counted as quarantined; the tokens are added all the same.)
+            self.take_back(driver, Why::Recycle, holes.recycled, out - holes.recycled);
             holes.recycled = out;
             record.set_holes(holes);
             record.set_recycled_at(self.streams.tag(record.streams()));
@@ -109,7 +108,7 @@ impl<'m> Pool<'m> {
         let (record, mut holes) = (driver.record, driver.record.holes());
         let at = record.recycled_at();
         if holes.nulled < holes.recycled && (at == Epoch::NONE || self.streams.is_over(at, record.streams())) {
-            super::prefix::clear_from(self.row_of(driver), holes.nulled, holes.recycled);
+            clear_from(self.row_of(driver), holes.nulled, holes.recycled);
             holes.nulled = holes.recycled;
             record.set_holes(holes);
             record.touch_row();

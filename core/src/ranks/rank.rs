@@ -62,7 +62,7 @@ impl<'m> Rank<'m> {
     ///
     /// Errors: `STALE` if the number is decided; `BUSY` if a decision before it has not come, which the coordinator is to
     /// send again; `INVALID(Sequence)` if the number was voted on, and it was another proposal or sequence. Nothing
-    /// happened then. Cost: as `Pool::admit`.
+    /// happened then. Cost: as `Pool::admit_prefix`.
     pub fn vote(&mut self, sequence: Sequence, proposal: &Proposal, prefix: &[Identity]) -> Result<Vote, Refusal> {
         if proposal.number <= self.number {
             return Err(Refusal::Stale);
@@ -133,7 +133,7 @@ impl<'m> Rank<'m> {
     }
 
     /// What decisions have made of the pool; what an outstanding vote has reserved is not in it. Never fails. Right while
-    /// nobody else uses the pool. Cost: O(sequences).
+    /// nobody else uses the pool. Cost: as `Pool::snapshot`.
     pub fn digest(&self) -> Digest {
         let snapshot = self.pool.snapshot();
         let reserved = self.ballot.filter(|ballot| ballot.vote.is_yes());

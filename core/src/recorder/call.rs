@@ -266,12 +266,12 @@ impl<'a> Call<'a> {
                 to.sequence(sequence);
                 to.word(u64::from(count));
             }
-            Call::AdvanceGrowing { sequence, tokens: count, watermark }
-            | Call::Withdraw { sequence, first: count, count: watermark }
-            | Call::ReleaseTokens { sequence, from: count, to: watermark }
-            | Call::Extend { sequence, blocks: count, watermark } => {
+            Call::AdvanceGrowing { sequence, tokens: one, watermark: other }
+            | Call::Withdraw { sequence, first: one, count: other }
+            | Call::ReleaseTokens { sequence, from: one, to: other }
+            | Call::Extend { sequence, blocks: one, watermark: other } => {
                 to.sequence(sequence);
-                to.pair(count, watermark);
+                to.pair(one, other);
             }
             Call::Cancel { sequence }
             | Call::End { sequence }

@@ -28,7 +28,7 @@ typedef struct kvl_pool_snapshot {
   uint32_t retiring;    /* no holder, submitted work or a transfer may still touch them */
   uint32_t quarantined; /* no holder, and nobody knows when they can be used again */
   uint32_t idle;        /* E: cached, no holder, may be evicted at once */
-  uint32_t free;        /* F = N - A - E */
+  uint32_t free;        /* F = N - A - E: free ones, and idle ones whose name has died */
   uint32_t promised;    /* R */
   uint32_t safety;      /* S */
   uint32_t sequences;   /* not ended */
@@ -51,7 +51,7 @@ typedef struct kvl_sequence_state {
   uint32_t group;
   uint32_t row;
   uint64_t row_version;
-  uint32_t admitted;
+  uint32_t admitted; /* 1; 0: opened, or pinned, which has blocks and no promise */
   uint32_t cancelled;
 } kvl_sequence_state;
 
