@@ -11,10 +11,11 @@
 //!     └──── the same, without a name                                            └──── evict ──────────▶ Held
 //! ```
 //!
-//! kind 3 | flags 7 | holders 10 | holds 4 | version 40. The version changes each time the last holder leaves and each
-//! time a name is taken away, so that whoever read an older tag or an older name finds another word (I7). 2^40 at 10,000
-//! reuses of one block a second are 3.5 years. Up to 1,023 holders and 15 holds: one beyond is a miss for who asks by
-//! name, `FULL` for a fork, and `BUSY` for a hold or a copy.
+//! kind 3 | flags 7 | holders 10 | holds 4 | version 40. The version changes each time a holder or a hold leaves and each
+//! time a name is taken away, so that whoever read an older tag or an older name finds another word (I5, I7): what a grip
+//! that came and went left behind in the tag is not missed by who read the tag before. 2^40 at 10,000 leaves of one
+//! block a second are 3.5 years. Up to 1,023 holders and 15 holds: one beyond is a miss for who asks by name, `FULL` for a
+//! fork, and `BUSY` for a hold or a copy.
 
 /// What a block is. The numbers are in the word; a zeroed word is a free block of version 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -148,6 +149,10 @@ impl Word {
         self.0.wrapping_add(1 << VERSION_SHIFT) & VERSION_MASK
     }
 
+    const fn renewed(self) -> Word {
+        Word(self.state() | self.next_version())
+    }
+
     const fn with(self, flag: Flag) -> Word {
         Word(self.0 | flag as u64)
     }
@@ -220,7 +225,7 @@ impl Word {
         if !self.is(Kind::Held) || self.holders() < 2 {
             return None;
         }
-        let word = Word(self.0 - ONE_HOLDER);
+        let word = Word(self.0 - ONE_HOLDER).renewed();
         Some(if word.is_tail() && word.holders() < 2 { word.without(Flag::Keep as u64) } else { word })
     }
 
@@ -315,7 +320,7 @@ impl Word {
         if self.holds() == 0 {
             return None;
         }
-        let word = Word(self.0 - ONE_HOLD);
+        let word = Word(self.0 - ONE_HOLD).renewed();
         Some(if writes { word.without(Flag::Writing as u64) } else { word })
     }
 

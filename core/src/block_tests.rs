@@ -20,6 +20,8 @@ fn i7_every_way_back_changes_the_version() {
         assert_ne!(named.leave_last(kind).expect("one holder").version(), named.version(), "{kind:?}");
     }
     assert_eq!(named.rest_at_once(), named.leave_last(Kind::Idle), "the usual end is the same end");
+    assert_ne!(named.join().and_then(Word::leave).expect("two holders"), named.with(Flag::Shared), "one of several");
+    assert_ne!(named.hold(false).and_then(|word| word.unhold(false)).expect("a hold"), named, "a hold");
     let idle = named.leave_last(Kind::Idle).expect("a kept name");
     assert_ne!(idle.evict().expect("idle").version(), idle.version());
     assert_ne!(idle.unname().expect("named").version(), idle.version());

@@ -194,12 +194,17 @@ pub(crate) fn point(_name: &'static str) {
 pub(crate) mod freeze {
     use std::cell::Cell;
     use std::sync::Mutex;
+    use std::thread::{JoinHandle, ThreadId};
     use std::vec::Vec;
 
     std::thread_local! {
         static STOP_AT: Cell<Option<&'static str>> = const { Cell::new(None) };
     }
+    std::thread_local! {
+        static PAUSE_AT: Cell<Option<&'static str>> = const { Cell::new(None) };
+    }
     static SEEN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+    static PAUSED: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
 
     /// The calling thread stops for ever when it reaches `name`.
     pub(crate) fn stop_this_thread_at(name: &'static str) {
@@ -211,7 +216,52 @@ pub(crate) mod freeze {
         SEEN.lock().is_ok_and(|seen| seen.contains(&name))
     }
 
+    /// Run `work` in a thread that stands still where it reaches `name` for the first time, until [`go_on`]; returns when it
+    /// does, or when it has ended without.
+    pub(crate) fn paused_at<T: Send + 'static>(
+        name: &'static str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        let thread = std::thread::spawn(move || {
+            PAUSE_AT.with(|pause| pause.set(Some(name)));
+            work()
+        });
+        while !is_paused(thread.thread().id()) && !thread.is_finished() {
+            std::thread::yield_now();
+        }
+        thread
+    }
+
+    /// A paused thread goes on to its end, and stops nowhere any more. `None`: it never paused, or it panicked.
+    pub(crate) fn go_on<T>(thread: JoinHandle<T>) -> Option<T> {
+        let id = thread.thread().id();
+        let paused = is_paused(id);
+        if let Ok(mut all) = PAUSED.lock() {
+            all.retain(|&other| other != id);
+        }
+        thread.thread().unpark();
+        thread.join().ok().filter(|_| paused)
+    }
+
+    fn is_paused(thread: ThreadId) -> bool {
+        PAUSED.lock().is_ok_and(|all| all.contains(&thread))
+    }
+
+    fn pause() {
+        let me = std::thread::current().id();
+        if let Ok(mut all) = PAUSED.lock() {
+            all.push(me);
+        }
+        while is_paused(me) {
+            std::thread::park();
+        }
+    }
+
     pub(super) fn reach(name: &'static str) {
+        if PAUSE_AT.with(Cell::get) == Some(name) {
+            PAUSE_AT.with(|at| at.set(None));
+            pause();
+        }
         if STOP_AT.with(Cell::get) != Some(name) {
             return;
         }

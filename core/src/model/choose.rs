@@ -55,6 +55,7 @@ impl Comparison<'_> {
             Kind::Preempt => Call::Preempt { sequence },
             Kind::UseStreams => Call::UseStreams { sequence, streams: StreamSet(u64::from(b)) },
             Kind::LaunchRow => Call::LaunchRow { sequence, epoch: pick(&self.epochs, b) },
+            Kind::WithdrawAdmission => Call::WithdrawAdmission { sequence },
             Kind::Unpin => Call::Unpin { sequence },
             Kind::CopySubmitted => Call::CopySubmitted { sequence, epoch: pick(&self.epochs, b) },
             Kind::Speculate => Call::Speculate { sequence, tokens: small / 3 },

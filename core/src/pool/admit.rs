@@ -9,7 +9,7 @@ use super::{Counter, Pool};
 use crate::accounts::Credit;
 use crate::answer::{Argument, Refusal, Scope};
 use crate::balance::Denied;
-use crate::calls::{Admission, Admitted, Prefix, Promise, Window};
+use crate::calls::{Admission, Admitted, Prefix, Promise, Released, Window};
 use crate::ids::{Account, Group, Sequence, StreamSet};
 use crate::ledger::Need;
 use crate::plan::paged::window_blocks;
@@ -81,12 +81,7 @@ impl Pool<'_> {
             return Err(Refusal::invalid(Argument::Group));
         }
         let turn = self.free_turn(&driver)?;
-        let blocks_max = request.prompt_tokens / self.block_tokens;
-        let mut asker = self.asker(request.group, prefix, blocks_max, request.window);
-        asker.takes_places = request.account.is_none();
-        if request.window > 0 && request.prompt_tokens.is_multiple_of(self.block_tokens.get()) {
-            asker.whole = (blocks_max, self.blocks_for(request.window));
-        }
+        let asker = self.asker_of(&request, prefix);
         let admitted = if request.account.is_none() {
             self.promise_own(&driver, &request, turn, &asker)?
         } else {
@@ -107,26 +102,43 @@ impl Pool<'_> {
         let request = self.understand(admission)?;
         self.check_prefix(prefix)?;
         let driver = self.sequences.drive(sequence, Event::Admit)?;
+        if driver.record.group().is_some_and(|group| group != request.group) {
+            return Err(Refusal::invalid(Argument::Group));
+        }
         self.free_turn(&driver)?;
-        let asker = self.asker(request.group, prefix, request.prompt_tokens / self.block_tokens, request.window);
         if !request.account.is_none() {
-            return Ok(());
+            // The account has promised already, and whether it goes with the request only the admission itself says.
+            return self.accounts.drawn(request.account).map(drop);
         }
         self.check_ceiling(request.group, u64::from(request.peak))?;
         within(u64::from(request.entries), self.table.width)?;
-        let need = price(&request, &self.look(&asker, None));
+        let need = price(&request, &self.look(&self.asker_of(&request, prefix), None));
         self.could_charge(request.group, need, request.watermark)
     }
 
-    /// Undo an admission on whose account nothing was launched.
-    pub(crate) fn withdraw_admission(&self, sequence: Sequence) -> Result<(), Refusal> {
-        let mut driver = self.sequences.drive(sequence, Event::Preempt)?;
-        let emptied = driver.record.balance().debit_up_to(driver.generation, u32::MAX);
-        let balance = emptied.map_err(|_| Refusal::Cancelled)?;
-        self.let_go(&driver, balance, Why::Unpin);
-        driver.take_long_way(false);
-        driver.succeed();
-        Ok(())
+    /// Who looks for the prefix of a request.
+    fn asker_of<'a>(&self, request: &Request, prefix: &Prefix<'a>) -> Asker<'a> {
+        let blocks_max = request.prompt_tokens / self.block_tokens;
+        let mut asker = self.asker(request.group, prefix, blocks_max, request.window);
+        asker.takes_places = request.account.is_none();
+        if request.window > 0 && request.prompt_tokens.is_multiple_of(self.block_tokens.get()) {
+            asker.whole = (blocks_max, self.blocks_for(request.window));
+        }
+        asker
+    }
+
+    /// Blocks that a request is promised when nothing is cached; 0 if it is wrong.
+    pub(crate) fn promise_of(&self, admission: &Admission) -> u32 {
+        self.understand(admission).map_or(0, |request| request.promise)
+    }
+
+    /// Undo an admission on whose account nothing was launched: its promise goes back, and what it found is what it was; work
+    /// that others submitted is waited for, nothing else. The handle stays, opened.
+    ///
+    /// Errors: `STALE`, `BUSY`, `CANCELLED`; `INVALID(Sequence)` if it is not admitted; `CORRUPT` as in `end`. Threads: its
+    /// driver. Lock-free. Cost: O(blocks held).
+    pub fn withdraw_admission(&self, sequence: Sequence) -> Result<Released, Refusal> {
+        self.recorded(Call::WithdrawAdmission { sequence }, |pool| pool.preempt_as(sequence, Why::Unpin))
     }
 
     /// Promise `blocks` more to an admitted sequence with its own account. An admission like any other.

@@ -80,7 +80,10 @@ impl<'m> Pool<'m> {
         for (index, child) in children.iter().enumerate() {
             if let Err((refusal, returned)) = self.make_child(&driver, *child, &share, group) {
                 let (made, not_made) = children.split_at_checked(index).unwrap_or((children, &[]));
-                made.iter().for_each(|child| self.unmake_child(*child));
+                // Nothing was launched on them; one that was cancelled meanwhile goes by its `end`.
+                for child in made {
+                    let _ = self.preempt_as(*child, Why::Unpin);
+                }
                 let rest = each.saturating_mul(not_made.len() as u32);
                 self.uncharge(group, 0, rest.saturating_sub(returned));
                 return Err(refusal);
@@ -208,15 +211,6 @@ impl<'m> Pool<'m> {
         driver.record.set_extent(Extent::default());
         driver.record.clear_rest();
         gone.promises
-    }
-
-    fn unmake_child(&self, child: Sequence) {
-        if let Ok(mut driver) = self.sequences.drive(child, Event::Preempt) {
-            let balance = driver.record.balance().debit_up_to(driver.generation, u32::MAX).unwrap_or(0);
-            self.let_go(&driver, balance, Why::Unpin);
-            driver.take_long_way(false);
-            driver.succeed();
-        }
     }
 
     /// Whether the sequence must leave its last block before it writes to it.

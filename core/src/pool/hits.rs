@@ -279,8 +279,8 @@ impl<'m> Pool<'m> {
                 continue;
             }
             // Retiring: it is in A already, and may be read at once. Who was told that it comes back to him is paid now.
-            let credit = self.blocks.tag(id).credit;
-            let paid = !self.goes_to_everybody(&self.blocks.tag(id));
+            let tag = self.blocks.tag(id);
+            let (credit, paid) = (tag.credit, !self.goes_to_everybody(&tag));
             if paid && !self.pay_promised(purse) {
                 return None;
             }
@@ -293,7 +293,7 @@ impl<'m> Pool<'m> {
                 // What was everybody's stays everybody's: nobody has paid for it.
                 self.blocks.set_credit(id, purse.account);
             }
-            self.unlink(id, &word);
+            self.unlink(id, &word, tag.epoch);
             if paid && !self.balance_of(credit).credit(credit.generation(), 1) {
                 // Closed since: what it was owed is everybody's.
                 self.uncharge(purse.group, 0, 1);
@@ -304,13 +304,13 @@ impl<'m> Pool<'m> {
         }
     }
 
-    /// A revived block is in no bucket any more. (If its bit is on its way there, the reclaimer that meets it finds that it
-    /// is held.)
-    fn unlink(&self, id: u32, was: &Word) {
+    /// A revived block is in no bucket any more: not in that of the epoch of its tag as it was. (If its bit is on its way
+    /// there, who brings it finds that the block is held.)
+    fn unlink(&self, id: u32, was: &Word, epoch: Epoch) {
         if was.holds() == 0 {
             // O28: between the exchange that revived it and the look at its bit.
             full_fence();
-            self.retiring.forget(self.blocks.tag(id).epoch, id);
+            self.retiring.forget(epoch, id);
         } else {
             self.counter(self.gripped_as(*was)).fetch_sub(1, AcqRel);
         }

@@ -32,6 +32,8 @@ mod admit;
 mod advance;
 mod audit;
 mod batch;
+#[cfg(all(test, not(loom)))]
+mod broken_tests;
 mod charge;
 #[cfg(all(test, not(loom)))]
 mod corrupt_tests;

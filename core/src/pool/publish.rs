@@ -90,23 +90,25 @@ impl<'m> Pool<'m> {
         }
         let row = self.row_of(&driver);
         let mut published = Published::default();
-        let mut found = found.iter_mut();
         for (place, &identity) in (0..).zip(prefix.identities) {
             if place % AT_ONCE == 0 {
                 let next = prefix.identities.iter().skip(place as usize).take(AT_ONCE as usize);
                 self.index.fetch(next.copied());
             }
             let id = row.at((first + place) as usize).load(Relaxed);
-            let now = self.publish_block(&driver, &edition, place, identity, id, &mut published);
-            if let Some(found) = found.next() {
-                *found = BlockId(now);
-            }
+            self.publish_block(&driver, &edition, place, identity, id, &mut published);
         }
         // O26, pairs with O26 in `fail_names`: either who failed the epoch sees these names, or we see that it failed.
         full_fence();
         if self.failures.has(epoch) {
-            self.withdraw_blocks(&driver, first, prefix.identities.len() as u32);
+            // What was published before, under other epochs, stays.
+            let names = prefix.identities.len() as u32;
+            self.withdraw_blocks(&driver, first, names, |id| self.names.get(id).written == epoch);
             return Err(Refusal::Stale);
+        }
+        for ((place, identity), found) in (first..).zip(prefix.identities).zip(found) {
+            let id = row.at(place as usize).load(Relaxed);
+            *found = BlockId(self.known(edition.group, *identity, 0).unwrap_or(id));
         }
         Ok(published)
     }
@@ -163,8 +165,8 @@ impl<'m> Pool<'m> {
         // By logical presence: who takes the place of another copy stores nothing new.
         let ticket = if spare || replaces { 0 } else { self.events.ticket() };
         let publish = |word: Word| word.publish(edition.keep, spare);
-        let done = if self.blocks.word(id).holders() == 1 && self.blocks.word(id).holds() == 0 {
-            // Nobody else can change it: it has one holder, and nobody can find it.
+        let done = if self.blocks.word(id).is_private() {
+            // Nobody else can change it. (What was shared once may be taken hold of by its id, by anybody.)
             self.blocks.alone(id, publish)
         } else {
             self.blocks.change(id, publish).is_some()
@@ -172,6 +174,7 @@ impl<'m> Pool<'m> {
         point("publish: named");
         self.said(ticket, done.then_some(EventKind::Stored), id, edition.group, identity);
         if !done {
+            self.counter(Counter::Copies).fetch_sub(u64::from(spare), AcqRel);
             return id;
         }
         published.stored += 1;
@@ -312,16 +315,16 @@ impl<'m> Pool<'m> {
             if u64::from(first) + u64::from(count) > u64::from(held) || first < driver.record.holes().recycled {
                 return Err(Refusal::invalid(Argument::Block));
             }
-            Ok(pool.withdraw_blocks(&driver, first, count))
+            Ok(pool.withdraw_blocks(&driver, first, count, |_| true))
         })
     }
 
-    fn withdraw_blocks(&self, driver: &Driver<'_>, first: u32, count: u32) -> u32 {
+    fn withdraw_blocks(&self, driver: &Driver<'_>, first: u32, count: u32, which: impl Fn(u32) -> bool) -> u32 {
         let row = self.row_of(driver);
         let mut withdrawn = 0;
         for place in first..first.saturating_add(count) {
             let id = row.at(place as usize).load(Relaxed);
-            if id == 0 || !self.blocks.exists(id) {
+            if id == 0 || !self.blocks.exists(id) || !which(id) {
                 continue;
             }
             withdrawn += u32::from(self.unname_now(id));

@@ -73,27 +73,34 @@ impl<'m> Pool<'m> {
     /// ```
     pub(super) fn wait_in_bucket(&self, id: u32, tag: &Tag) {
         // Its fence is the one of O20 too, as in `settle_gone`.
-        self.push_shared(id, tag.epoch);
+        let tag = self.push_shared(id, tag.epoch);
         if self.streams.is_over(tag.epoch, tag.streams) {
             self.look_again(tag.epoch);
         }
     }
 
-    fn push_shared(&self, id: u32, epoch: Epoch) {
-        let waits = || {
+    /// The tag of the block when its bit was there, or was not to be there.
+    ///
+    /// It may be hit before its bit is there, and retire again into another bucket: then that one has it, and not two.
+    fn push_shared(&self, id: u32, epoch: Epoch) -> Tag {
+        let mut tag = self.blocks.tag(id);
+        let waits_here = |tag: &mut Tag| {
             let word = self.blocks.word(id);
-            word.is(Kind::Retiring) && word.holds() == 0
+            *tag = self.blocks.tag(id);
+            word.is(Kind::Retiring) && word.holds() == 0 && Retiring::bucket_of(tag.epoch) == Retiring::bucket_of(epoch)
         };
         loop {
+            point("retire: in no bucket yet");
             self.retiring.push(epoch, word_of(id), mask_of(id));
             // O28, pairs with O28 in `unlink`: either who hits it takes the bit out, or we see that it was hit.
             full_fence();
-            if waits() {
-                return;
+            if waits_here(&mut tag) {
+                return tag;
             }
             self.retiring.forget(epoch, id);
-            if !waits() {
-                return;
+            // It may have retired again into this bucket: then that was its bit.
+            if !waits_here(&mut tag) {
+                return tag;
             }
         }
     }
@@ -158,8 +165,7 @@ impl<'m> Pool<'m> {
             let tag = self.blocks.tag(id);
             if !self.is_over(&tag, memo) {
                 self.blocks.unclaim(id);
-                self.push_shared(id, tag.epoch);
-                kept = Some(tag);
+                kept = Some(self.push_shared(id, tag.epoch));
                 continue;
             }
             if !parcel.is_empty() && (parcel.group != tag.group || parcel.credit != tag.credit) {

@@ -78,15 +78,17 @@ impl Pool<'_> {
     /// Errors: `STALE`, `BUSY`, `CANCELLED`; `INVALID(Sequence)` if it is not admitted; `CORRUPT` as in `end`.
     /// Threads: its driver. Lock-free. Cost: O(blocks held).
     pub fn preempt(&self, sequence: Sequence) -> Result<Released, Refusal> {
-        self.recorded(Call::Preempt { sequence }, |pool| {
-            let mut driver = pool.sequences.drive(sequence, Event::Preempt)?;
-            let emptied = driver.record.balance().debit_up_to(driver.generation, u32::MAX);
-            let balance = emptied.map_err(|_| Refusal::Cancelled)?;
-            let (released, lost) = pool.let_go(&driver, balance, Why::End);
-            driver.take_long_way(false);
-            driver.succeed();
-            Self::unless_lost(released, lost)
-        })
+        self.recorded(Call::Preempt { sequence }, |pool| pool.preempt_as(sequence, Why::End))
+    }
+
+    pub(super) fn preempt_as(&self, sequence: Sequence, why: Why) -> Result<Released, Refusal> {
+        let mut driver = self.sequences.drive(sequence, Event::Preempt)?;
+        let emptied = driver.record.balance().debit_up_to(driver.generation, u32::MAX);
+        let balance = emptied.map_err(|_| Refusal::Cancelled)?;
+        let (released, lost) = self.let_go(&driver, balance, why);
+        driver.take_long_way(false);
+        driver.succeed();
+        Self::unless_lost(released, lost)
     }
 
     /// Let other streams touch the blocks of a sequence too: before work with them is submitted there.

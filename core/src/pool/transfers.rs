@@ -8,7 +8,7 @@ use super::{Counter, Pool};
 use crate::answer::{Argument, Refusal};
 use crate::bits::{Places, bit_at};
 use crate::block::{Flag, Kind, Word};
-use crate::ids::{BlockId, Sequence, Transfer};
+use crate::ids::{BlockId, Epoch, Sequence, Transfer};
 use crate::ledger::Need;
 use crate::recorder::{Call, Numbers};
 use crate::sequence::Event;
@@ -111,9 +111,11 @@ impl Pool<'_> {
             if need.blocks() > 0 {
                 self.charge(Some(group), need, 0)?;
             }
+            // Of a retiring block: where its bit is. Others may hit it as soon as it is gripped, and leave more behind.
+            let epoch = self.blocks.tag(id).epoch;
             match self.blocks.exchange(id, word, next) {
                 Ok(()) => {
-                    self.gripped(id, word, next);
+                    self.gripped(id, word, next, epoch);
                     return Ok(());
                 }
                 Err(now) => {
@@ -125,7 +127,7 @@ impl Pool<'_> {
     }
 
     /// A block went from what it was to the grip of a transfer.
-    fn gripped(&self, id: u32, was: Word, now: Word) {
+    fn gripped(&self, id: u32, was: Word, now: Word, epoch: Epoch) {
         match was.kind() {
             Some(Kind::Idle) => {
                 if was.has(Flag::Named) {
@@ -136,7 +138,7 @@ impl Pool<'_> {
             Some(Kind::Retiring) if was.holds() == 0 => {
                 // O28, as in `unlink`.
                 full_fence();
-                self.retiring.forget(self.blocks.tag(id).epoch, id);
+                self.retiring.forget(epoch, id);
                 self.counter(self.gripped_as(now)).fetch_add(1, AcqRel);
             }
             _ => {}

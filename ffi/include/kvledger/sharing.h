@@ -104,6 +104,12 @@ kvl_status kvl_pin(const kvl_pool *pool, kvl_sequence sequence, uint32_t group, 
  * opened. (kvl_end lets it go too, and waits for the pin's own streams.) Besides: KVL_CORRUPT as kvl_end.
  * Cost: O(blocks held). */
 kvl_status kvl_unpin(const kvl_pool *pool, kvl_sequence sequence, kvl_released *released, kvl_refusal *refusal);
+/* Undo an admission on whose account nothing was launched: its promise goes back, and what it found is what it was. The
+ * handle stays, opened. `released` is what went back.
+ * Returns: KVL_STALE, KVL_BUSY, KVL_CANCELLED; KVL_INVALID, KVL_ARGUMENT_SEQUENCE if it is not admitted; KVL_CORRUPT as
+ * kvl_end. Threads: its driver. Lock-free. Cost: O(blocks held). */
+kvl_status kvl_withdraw_admission(const kvl_pool *pool, kvl_sequence sequence, kvl_released *released,
+                                  kvl_refusal *refusal);
 
 /* Makes up to `blocks` idle blocks free, the first in the order of eviction; `evicted` is how many it was. It makes no
  * room for admissions: idle blocks are room already. KVL_WOULD_BLOCK, KVL_RETRY_AFTER if A + R + S leaves no room even
