@@ -312,6 +312,15 @@ impl<'m> Pool<'m> {
         })
     }
 
+    /// The copy order of a sequence, if it has one, is over: submitted, or never to be. Its hold of the source ends.
+    pub(super) fn drop_order(&self, driver: &Driver<'_>) {
+        let order = driver.record.order();
+        if order.source != 0 {
+            driver.record.set_order(Order::default());
+            self.let_go_of(order.source, false, None);
+        }
+    }
+
     /// A debit of a sequence's own account. What it lacks may be pending: blocks that come back to it and are retiring.
     pub(super) fn debit_own(&self, driver: &Driver<'_>, count: u32) -> Result<(), Refusal> {
         loop {

@@ -81,6 +81,8 @@ pub(super) struct Gone {
     pub(super) after: Epoch,
     /// Entries that named no block that the sequence can hold.
     pub(super) lost: u32,
+    /// Entries that were null blocks.
+    pub(super) nulls: u32,
     /// Promises that stood behind blocks and are behind them no more.
     pub(super) promises: u32,
     /// Free or idle now, and paid to an account.
@@ -153,6 +155,7 @@ impl<'m> Pool<'m> {
             }
             let id = entry.load(Relaxed);
             if id == 0 {
+                gone.nulls += 1;
                 continue;
             }
             if !self.blocks.exists(id) {

@@ -19,7 +19,7 @@
 //! 9. `lookup`, `pin`, `unpin` (`prefix.rs`), and the hits of `admit_prefix` (`hits.rs`): blocks found by name.
 //! 10. `publish`, `withdraw` (`publish.rs`), `evict` (`evict.rs`), `reset` (`reset.rs`): how names come and go.
 //! 11. `fork`, `copy_order`, `copy_submitted` (`fork.rs`): sharing of what was written, and copies before a write.
-//! 12. `speculate`, `accept` (`window.rs`, with the blocks that leave a window), `release`, `release_tokens` (`release.rs`),
+//! 12. `speculate`, `accept` (`speculation.rs`), blocks that leave a window (`window.rs`), `release`, `release_tokens` (`release.rs`),
 //!     `trim` (`trim.rs`): parts of a sequence go home before the rest.
 //! 13. `hold`, `hold_blocks`, `complete_transfer`, `revoke`, `quarantine` (`transfers.rs`), `offload` (`offload.rs`).
 //! 14. `admit_together` (`together.rs`): one request in several pools.
@@ -65,6 +65,7 @@ mod reset;
 mod rows;
 mod sequences;
 mod shared;
+mod speculation;
 mod take;
 mod together;
 mod transfers;

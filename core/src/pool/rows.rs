@@ -1,6 +1,6 @@
 //! What kernels read: table rows, whole (padded with the null block) or packed (CSR: indptr, indices, last length).
 
-use super::Pool;
+use super::{Pool, Row};
 use crate::answer::{Argument, Refusal};
 use crate::ids::{Epoch, Sequence};
 use crate::recorder::Call;
@@ -21,7 +21,7 @@ pub struct RowView {
     pub version: u64,
 }
 
-impl Pool<'_> {
+impl<'m> Pool<'m> {
     /// Which row a sequence has, and what is in it.
     ///
     /// Errors: `STALE`, `BUSY`, `CANCELLED`, `INVALID(Sequence)` if it is neither admitted nor pinned. Threads: its driver. Cost: O(1).
@@ -122,6 +122,26 @@ impl Pool<'_> {
             }
         }
         Err(Refusal::Busy)
+    }
+
+    /// The row of a sequence, of which an entry is to be replaced: the one in use, or, if that is being read in place, the
+    /// other one, with the same entries. `BUSY` if both are.
+    pub(super) fn writable_row(&self, driver: &Driver<'_>) -> Result<Row<'m>, Refusal> {
+        let record = driver.record;
+        let (turn, row) = (record.turn(), self.row_of(driver));
+        if self.row_is_free(self.table.row_number(driver.slot, turn)) {
+            return Ok(row);
+        }
+        let other = self.table.row_number(driver.slot, 1 - turn);
+        if !self.row_is_free(other) {
+            return Err(Refusal::Busy);
+        }
+        self.table.land(other);
+        let copy = self.table.row(other);
+        copy.all().iter().zip(row.all()).for_each(|(to, from)| to.store(from.load(Relaxed), Relaxed));
+        record.set_place(record.group(), 1 - turn);
+        record.touch_row();
+        Ok(copy)
     }
 
     /// All of it: there may be null blocks between others.

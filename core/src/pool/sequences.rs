@@ -1,6 +1,6 @@
 //! `open`, `cancel`, `end`, `preempt`: the handle, and the road home of everything that a sequence has.
 
-use super::Pool;
+use super::{Counter, Pool};
 use super::leave::{Gone, Why};
 use crate::accounts::Credit;
 use crate::answer::{Place, Refusal};
@@ -9,7 +9,7 @@ use crate::calls::Released;
 use crate::ids::{Group, Sequence, StreamSet};
 use crate::recorder::Call;
 use crate::sequence::{Driver, Event, Extent};
-use crate::sync::{Plant, Relaxed, planted, point};
+use crate::sync::{AcqRel, Plant, Relaxed, planted, point};
 
 impl Pool<'_> {
     /// A handle, so that everything from here on can be cancelled. It has neither promise nor blocks yet.
@@ -134,7 +134,13 @@ impl Pool<'_> {
         let held = record.extent().held.min(self.table.width);
         let first = record.holes().recycled.min(held);
         self.drop_order(driver);
-        let gone = self.leave(driver, why, first, held - first);
+        let mut gone = self.leave(driver, why, first, held - first);
+        // A null block where none should be: what the entry named cannot be known, and stays in A.
+        let holes = record.holes().count.saturating_sub(first);
+        if let nulled @ 1.. = gone.nulls.saturating_sub(holes) {
+            self.counter(Counter::Quarantined).fetch_add(u64::from(nulled), AcqRel);
+            gone.lost += nulled;
+        }
         if held > 0 {
             self.clear_row(driver, held);
         }

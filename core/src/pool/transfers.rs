@@ -242,13 +242,4 @@ impl Pool<'_> {
             .filter(|&slot| slot != mine.slot)
             .any(|slot| self.transfers.doubts(slot) && self.transfers.grips(slot, id))
     }
-
-    /// The copy order of a sequence, if it has one, is over: submitted, or never to be. Its hold of the source ends.
-    pub(super) fn drop_order(&self, driver: &crate::sequence::Driver<'_>) {
-        let order = driver.record.order();
-        if order.source != 0 {
-            driver.record.set_order(crate::sequence::Order::default());
-            self.let_go_of(order.source, false, None);
-        }
-    }
 }
