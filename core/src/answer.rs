@@ -46,9 +46,11 @@ pub enum Refusal {
         /// Which one.
         argument: Argument,
     },
-    /// No free slot (sequence, account, or epoch of a stream): the caller's to make room.
+    /// No free slot (sequence, account, transfer, epoch of a stream), or no room for another holder of a block: the
+    /// caller's to make room.
     Full,
-    /// Another thread drives this sequence, stream or account, or an unfinished order is in the way: later.
+    /// Another thread drives this sequence, stream or account, or something unfinished is in the way (unaccepted tokens, a
+    /// copy, rows that are read in place, holds of a block): later.
     Busy,
     /// Memory was changed under the pool. What it concerns was taken out of circulation.
     Corrupt {
@@ -115,7 +117,7 @@ pub enum Argument {
     Memory = 1,
     /// `table`: too few entries.
     Table = 2,
-    /// `PoolConfig::blocks`: not in 1 ..= 2^31 - 2.
+    /// `PoolConfig::blocks`: not in 1 ..= 2^31 - 2; or two pools of one joint request have the same number.
     Blocks = 3,
     /// `PoolConfig::safety`, or a new safety margin: not below N.
     Safety = 4,
@@ -173,7 +175,7 @@ pub enum Argument {
     Events = 30,
     /// The window: it has tokens and no chunk, or its bound does not fit in 32 bits.
     Window = 31,
-    /// The identities: fewer than blocks, or a block has another one already.
+    /// The identities: a block has another one already.
     Identity = 32,
     /// A block that is not the caller's, named twice, only partly covered, or not full.
     Block = 33,

@@ -14,8 +14,8 @@
 //! kind 3 | flags 7 | holders 10 | holds 4 | version 40. The version changes each time a holder or a hold leaves and each
 //! time a name is taken away, so that whoever read an older tag or an older name finds another word (I5, I7): what a grip
 //! that came and went left behind in the tag is not missed by who read the tag before. 2^40 at 10,000 leaves of one
-//! block a second are 3.5 years. Up to 1,023 holders and 15 holds: a holder beyond is a miss for the
-//! asker, not an error.
+//! block a second are 3.5 years. Up to 1,023 holders and 15 holds: one beyond is a miss for who asks by name, `FULL` for a
+//! fork, and `BUSY` for a hold or a copy.
 
 /// What a block is. The numbers are in the word; a zeroed word is a free block of version 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

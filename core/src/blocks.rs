@@ -1,7 +1,7 @@
 //! The words of all blocks and the tags beside them: who may apply which transition, and with which atomics.
 //!
 //! A word is changed with plain stores by whoever has the block alone: who claimed its free-list bit (`take`), the one
-//! holder of a private block (`give_back`, `retire`, the first `share`), a reclaimer after its claim. Everywhere
+//! holder of a private block (`give_back`, its first publication), a reclaimer after its claim. Everywhere
 //! else it is a compare-exchange, and losing one means that the block is no longer in the state that was assumed.
 //!
 //! The tag of a retiring block (until when, which streams, whose group, whose credit) is written before the transition

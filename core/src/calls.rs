@@ -1,4 +1,5 @@
-//! What goes into the calls and what comes out: plain data, `repr(C)`, the same in the C header.
+//! What goes into the calls and what comes out: plain data, `repr(C)`, the same in the C header; but for [`Prefix`], whose
+//! slices are a pointer and a count there.
 
 use crate::identity::Identity;
 use crate::ids::{Account, BlockId, Epoch, Group, Sequence, StreamSet, Transfer};
@@ -220,9 +221,10 @@ pub struct Released {
     pub promised: u32,
     /// Blocks that left A: they are free now, or idle.
     pub free: u32,
-    /// Blocks that are retiring: submitted work may still touch them.
+    /// Blocks that are retiring: submitted work may still touch them, or a transfer grips them.
     pub retiring: u32,
-    /// The retiring ones are free when the frontier has reached this epoch, or earlier; `NONE` if there are none.
+    /// When the frontier has reached this epoch, or earlier, the retiring ones have left A, but for those that a transfer
+    /// still grips; `NONE`: no work is waited for.
     pub after: Epoch,
 }
 

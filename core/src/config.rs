@@ -83,7 +83,8 @@ pub struct PoolConfig {
 
 impl PoolConfig {
     /// `blocks` blocks of `block_tokens` tokens for up to `sequences` sequences of up to `table_width` blocks; no
-    /// safety margin, one row a sequence, no shared accounts, one group, one stream of up to 64 outstanding epochs.
+    /// safety margin, one row a sequence, no shared accounts, one group, one stream of up to 64 outstanding epochs; no cache,
+    /// no transfers, no events.
     pub const fn new(blocks: u32, block_tokens: u32, sequences: u32, table_width: u32) -> PoolConfig {
         PoolConfig {
             number: 0,

@@ -32,6 +32,11 @@
 //! # Ok::<(), kvledger_core::Refusal>(())
 //! ```
 //!
+//! Requests whose prompts begin alike share blocks: [`Pool::admit_prefix`] holds what is found by the names of their full
+//! blocks ([`identity`]), [`Pool::publish`] makes blocks findable, [`Pool::fork`] shares what was written. What nobody holds
+//! stays idle until it is needed. Transfers ([`Pool::hold`]), several pools ([`admit_together`]) and several processes
+//! ([`ranks`]) build on that.
+//!
 //! Read `ARCHITECTURE.md` beside this crate's manifest for the invariants (I1 to I13), the memory orderings in pairs
 //! (O1 …), the progress of every call, and the arithmetic of widths and wraps.
 
@@ -57,7 +62,6 @@ mod balance;
 mod bits;
 mod block;
 mod blocks;
-#[allow(dead_code, reason = "the calls that use it come next")]
 mod cache;
 mod calls;
 mod config;
@@ -84,14 +88,13 @@ mod snapshot;
 mod streams;
 mod sync;
 mod table;
-#[allow(dead_code, reason = "the pool does not grip blocks yet")]
 mod transfers;
 
 pub use answer::{Argument, Place, Refusal, Scope};
 pub use arena::Line;
 pub use calls::{
-    Admission, Admitted, Advanced, Batch, CopyOrder, Counts, Forked, Found, Offloaded, Prefix, Promise, Published, Released, Step,
-    Window,
+    Admission, Admitted, Advanced, Batch, CopyOrder, Counts, Forked, Found, Offloaded, Prefix, Promise, Published,
+    Released, Step, Window,
 };
 pub use config::{BLOCKS_MAX, Cache, EPOCHS_MAX, EVENTS_MAX, PoolConfig, SLOTS_MAX, STREAMS_MAX, TRANSFERS_MAX};
 pub use events::{Event, EventCursor, EventKind, EventsRead};

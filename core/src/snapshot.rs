@@ -13,25 +13,26 @@ pub struct Snapshot {
     pub committed: u32,
     /// Blocks held by sequences. What a call in progress has charged and not taken yet is in `committed` only.
     pub held: u32,
-    /// Blocks without a holder that submitted work may still touch.
+    /// Blocks without a holder that submitted work may still touch, or that a transfer grips.
     pub retiring: u32,
-    /// Blocks taken out of circulation because their state cannot be trusted.
+    /// Blocks taken out of circulation because their state cannot be trusted, and blocks without a holder in the grip of a
+    /// quarantined transfer.
     pub quarantined: u32,
-    /// E: idle cached blocks.
+    /// E: idle blocks, which can be found by their names.
     pub idle: u32,
-    /// F = N − A − E.
+    /// F = N − A − E: free blocks, and idle ones whose name has died.
     pub free: u32,
     /// R: promised and not materialized.
     pub promised: u32,
     /// S: the safety margin.
     pub safety: u32,
-    /// Sequences that are open, admitted or cancelled, and not ended.
+    /// Sequences that are opened, admitted, pinned or cancelled, and not ended.
     pub sequences: u32,
     /// Of these, cancelled ones.
     pub cancelled: u32,
-    /// Tokens of all sequences.
+    /// Tokens of all sequences, shared ones once for each.
     pub tokens: u64,
-    /// Token slots of held blocks that hold no token.
+    /// Token slots of the rows' entries that hold no token.
     pub padding_tokens: u64,
     /// Blocks in the rows of all sequences, a shared one in each: what `held` would be without sharing.
     pub entries: u64,
@@ -65,6 +66,12 @@ pub struct GroupSnapshot {
     pub used: u32,
     /// The most that `used` may be; 2^32 − 1: no quota was set.
     pub quota: u32,
+    /// A of the group: its blocks, each once, however many hold it.
+    pub committed: u32,
+    /// R of the group: what its sequences and accounts are promised, and what stands behind its shared blocks.
+    pub promised: u32,
+    /// E of the group: its idle blocks with a live name.
+    pub idle: u32,
 }
 
 /// One shared account.
@@ -97,7 +104,7 @@ pub struct SequenceSnapshot {
     pub row: u32,
     /// Changes whenever the row changed.
     pub row_version: u64,
-    /// 1 when admitted.
+    /// 1 when admitted; 0 when opened or pinned (a pinned sequence has blocks and no promise).
     pub admitted: u32,
     /// 1 when cancelled and not ended.
     pub cancelled: u32,

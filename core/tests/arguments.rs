@@ -23,7 +23,7 @@ fn every_field_of_a_configuration_is_checked() {
         (PoolConfig { sequences: 0, ..good }, Argument::Sequences),
         (PoolConfig { sequences: (1 << 20) + 1, ..good }, Argument::Sequences),
         (PoolConfig { table_width: 0, ..good }, Argument::TableWidth),
-        (PoolConfig { table_width: 9, ..good }, Argument::TableWidth),
+        (PoolConfig { table_width: u32::MAX, ..good }, Argument::TableWidth),
         (PoolConfig { rows: 0, ..good }, Argument::Rows),
         (PoolConfig { rows: 3, ..good }, Argument::Rows),
         (PoolConfig { accounts: (1 << 20) + 1, ..good }, Argument::Accounts),

@@ -18,11 +18,7 @@ fn config(blocks: u32, block_tokens: u32) -> PoolConfig {
     PoolConfig { sequences: 40, groups: 3, transfers: 4, events: 64, ..small(blocks, block_tokens) }.sharing()
 }
 
-fn admit(
-    pool: &Pool<'_>,
-    admission: &Admission,
-    names: &[Identity],
-) -> (Sequence, Result<Admitted, Refusal>) {
+fn admit(pool: &Pool<'_>, admission: &Admission, names: &[Identity]) -> (Sequence, Result<Admitted, Refusal>) {
     let sequence = pool.open().expect("a slot");
     let answer = pool.admit_prefix(sequence, admission, &Prefix::of(names));
     pool.validate().expect("the audit after an admission");
@@ -118,7 +114,10 @@ fn case_8_one_block_twice_in_a_release() {
     let (first, _) = run(&pool, &Admission::full(5, 0), &names);
     let (second, _) = run(&pool, &Admission::full(5, 0), &names);
     let block = BlockId(ids(&pool, first)[0]);
-    assert_eq!(pool.release(second, &[block, block]), Err(Refusal::Invalid { argument: kvledger_core::Argument::Block }));
+    assert_eq!(
+        pool.release(second, &[block, block]),
+        Err(Refusal::Invalid { argument: kvledger_core::Argument::Block })
+    );
     pool.validate().expect("a second mention is an error, not a second drop");
     assert_eq!(pool.release(second, &[block]).map(|released| released.free), Ok(0));
     assert_eq!(pool.release(first, &[block]).map(|released| released.free), Ok(1));

@@ -30,8 +30,7 @@ fn agree(cached: [u32; 2], prompt: u32, output: u32) -> (Vec<Pool<'static>>, Vec
     let pools: Vec<_> = (0..).zip(cached).map(|(number, blocks)| rank_pool(number, blocks)).collect();
     let mut ranks: Vec<_> = (0..).zip(&pools).map(|(rank, pool)| Rank::new(*pool, rank, 0)).collect();
     let sequences: Vec<_> = pools.iter().map(|pool| pool.open().expect("a slot")).collect();
-    let proposal =
-        Proposal { number: 1, admission: Admission::full(prompt, output), cached_tokens_max: u32::MAX };
+    let proposal = Proposal { number: 1, admission: Admission::full(prompt, output), cached_tokens_max: u32::MAX };
     let votes: Vec<_> = ranks
         .iter_mut()
         .zip(&sequences)

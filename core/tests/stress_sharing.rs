@@ -105,7 +105,9 @@ fn one_operation(pool: &Pool<'_>, shared: &Shared, random: &mut Random, cursor: 
             let _ = pool.accept(sequence, few, few % 2 == 0);
         }
         22 => {
-            let _ = pool.hold(sequence, few / 2, 1 + few, access).map(|transfer| remember(&shared.transfers, transfer.slot, transfer));
+            let _ = pool
+                .hold(sequence, few / 2, 1 + few, access)
+                .map(|transfer| remember(&shared.transfers, transfer.slot, transfer));
             let ids: Vec<_> = (0..3).map(|_| BlockId(1 + random.below(BLOCKS))).collect();
             let _ = pool.hold_blocks(&ids, access).map(|transfer| remember(&shared.transfers, transfer.slot, transfer));
         }
@@ -123,7 +125,11 @@ fn one_operation(pool: &Pool<'_>, shared: &Shared, random: &mut Random, cursor: 
         }
         25 => {
             if random.below(8) == 0 {
-                let _ = if few == 0 { pool.reset_all() } else { pool.reset(group).unwrap_or_default() };
+                if few == 0 {
+                    pool.reset_all();
+                } else {
+                    pool.reset(group).expect("a good group");
+                }
             }
             let _ = pool.events(cursor, &mut [Event::NONE; 4]);
         }

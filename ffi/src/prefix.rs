@@ -161,6 +161,17 @@ pub unsafe extern "C" fn kvl_pin(
     })
 }
 
+/// `Pool::withdraw_admission`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_withdraw_admission(
+    pool: In<'_, KvlPool>,
+    sequence: Sequence,
+    released: Out<'_, Released>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
+    fill(released, refusal, || view(pool)?.withdraw_admission(sequence))
+}
+
 /// `Pool::unpin`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_unpin(

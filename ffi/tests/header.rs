@@ -65,7 +65,7 @@ fn structures() -> String {
     layout!(out, SequenceSnapshot as "kvl_sequence_state" {
         tokens, held, entries, promised, group, row, row_version, admitted, cancelled
     });
-    layout!(out, GroupSnapshot as "kvl_group_state" { used, quota });
+    layout!(out, GroupSnapshot as "kvl_group_state" { used, quota, committed, promised, idle });
     layout!(out, AccountSnapshot as "kvl_account_state" { total, balance, sequences });
     layout!(out, Identity as "kvl_identity" { low, high });
     require(&mut out, &format!("sizeof(kvl_identity_key) == {}", size_of::<IdentityKey>()));

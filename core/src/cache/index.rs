@@ -110,8 +110,8 @@ impl<'m> Index<'m> {
     }
 
     /// All blocks that have the fingerprint of `name`. One may come twice.
-    #[inline]
-    pub(crate) fn each(&self, name: Identity, mut block: impl FnMut(u32)) {
+    #[cfg(test)]
+    pub(super) fn each(&self, name: Identity, mut block: impl FnMut(u32)) {
         self.find(name, |id| {
             block(id);
             false

@@ -25,9 +25,6 @@ mod tests;
 mod uses;
 mod waiting;
 
-#[allow(unused_imports, reason = "the calls that use them come next")]
 pub(crate) use index::{Index, Layout as IndexLayout};
-#[allow(unused_imports, reason = "the calls that use them come next")]
 pub(crate) use order::{Layout as OrderLayout, Order, OrderGuard};
-#[allow(unused_imports, reason = "the calls that use them come next")]
 pub(crate) use queue::{Look, Policy};

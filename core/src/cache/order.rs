@@ -107,8 +107,8 @@ impl<'m> Order<'m> {
     }
 
     /// Whether [`OrderGuard::adopt`] would find something. One load.
-    #[inline(always)]
-    pub(crate) fn has_unordered(&self) -> bool {
+    #[cfg(test)]
+    pub(super) fn has_unordered(&self) -> bool {
         self.unordered.count() != 0
     }
 

@@ -8,28 +8,15 @@ use crate::answer::Refusal;
 use crate::arena::{Arena, Carve};
 use crate::identity::Identity;
 
-/// Which idle block goes first. The numbers are those of `PoolConfig::cache`.
+/// Which idle block goes first: a `config::Cache` that is not off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u32)]
 pub(crate) enum Policy {
     /// The one that was given back longest ago.
-    Lru = 1,
+    Lru,
     /// See `sieve.rs`.
-    Sieve = 2,
+    Sieve,
     /// See `s3fifo.rs`.
-    S3Fifo = 3,
-}
-
-impl Policy {
-    /// The policy of a number; `None`: no such policy, or no cache.
-    pub(crate) const fn from_number(number: u32) -> Option<Policy> {
-        match number {
-            1 => Some(Policy::Lru),
-            2 => Some(Policy::Sieve),
-            3 => Some(Policy::S3Fifo),
-            _ => None,
-        }
-    }
+    S3Fifo,
 }
 
 /// What to do with a block whose turn it is. Who is asked decides by the word of the block.

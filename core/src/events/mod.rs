@@ -49,13 +49,8 @@ pub struct Event {
 
 impl Event {
     /// What an array for events begins with; none ever has number 0.
-    pub const NONE: Event = Event {
-        number: 0,
-        kind: EventKind::Cleared,
-        block: BlockId::NULL,
-        group: Group(0),
-        identity: Identity::NONE,
-    };
+    pub const NONE: Event =
+        Event { number: 0, kind: EventKind::Cleared, block: BlockId::NULL, group: Group(0), identity: Identity::NONE };
 }
 
 /// How far a reader has come. Its own; any number of readers read side by side.

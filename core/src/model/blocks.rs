@@ -19,7 +19,7 @@ pub(super) enum Payee {
 pub(super) type Credit = Option<Payee>;
 
 /// Where a block is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(super) enum Place {
     /// Nobody's. So is an idle block without a name, which goes first.
     #[default]

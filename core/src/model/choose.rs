@@ -29,7 +29,7 @@ impl Comparison<'_> {
     pub(super) fn choose<'a>(&self, operation: Operation, lists: &'a mut Lists) -> Call<'a> {
         let [a, b, c, d, e] = operation.numbers;
         let kind = self.kind(operation.kind(), e);
-        let sequence = self.sequence(a, life_for(kind));
+        let sequence = self.sequence(a, |seq| is_for(kind, seq));
         let (small, watermark) = (u32::from(b % 12), watermark(e));
         match kind {
             Kind::Open => Call::Open,
@@ -55,6 +55,7 @@ impl Comparison<'_> {
             Kind::Preempt => Call::Preempt { sequence },
             Kind::UseStreams => Call::UseStreams { sequence, streams: StreamSet(u64::from(b)) },
             Kind::LaunchRow => Call::LaunchRow { sequence, epoch: pick(&self.epochs, b) },
+            Kind::WithdrawAdmission => Call::WithdrawAdmission { sequence },
             Kind::Unpin => Call::Unpin { sequence },
             Kind::CopySubmitted => Call::CopySubmitted { sequence, epoch: pick(&self.epochs, b) },
             Kind::Speculate => Call::Speculate { sequence, tokens: small / 3 },
@@ -102,7 +103,8 @@ impl Comparison<'_> {
                 let children = children.iter().filter(|(_, wanted)| *wanted);
                 for &(number, _) in children {
                     // Mostly each once.
-                    let mut others = (0..6).map(|more| self.sequence(number.saturating_add(more), Some(Life::Opened)));
+                    let mut others =
+                        (0..6).map(|more| self.sequence(number.saturating_add(more), |seq| seq.life == Life::Opened));
                     let another = others.find(|child| number > 225 || !lists.handles.contains(child));
                     lists.handles.extend(another);
                 }
@@ -225,7 +227,7 @@ impl Comparison<'_> {
     fn rows(&self, which: [u8; 3], tokens: u32) -> Vec<Step> {
         let mut rows: Vec<Step> = Vec::new();
         for number in which {
-            let sequence = self.sequence(number, Some(Life::Admitted));
+            let sequence = self.sequence(number, |seq| seq.life == Life::Admitted);
             let is_windowed = self.model.find(sequence).is_ok_and(|slot| self.model.sequences[slot].is_windowed());
             let again = is_windowed && rows.iter().any(|step| step.sequence == sequence);
             rows.push(Step { sequence: if again { Sequence::default() } else { sequence }, tokens });
@@ -253,13 +255,13 @@ impl Comparison<'_> {
     }
 
     /// A handle: mostly of a sequence that the operation is for, sometimes of any other, a cancelled or an ended one.
-    fn sequence(&self, number: u8, life: Option<Life>) -> Sequence {
+    fn sequence(&self, number: u8, is_for: impl Fn(&Seq) -> bool) -> Sequence {
         let pool = self.model.config.number;
         let listed = |fits: &dyn Fn(&Seq) -> bool| -> Vec<_> {
             let fitting = self.model.sequences.iter().zip(0..).filter(|(seq, _)| seq.open && fits(seq));
             fitting.map(|(seq, slot)| Sequence { slot, pool, generation: seq.generation }).collect()
         };
-        let fitting = listed(&|seq| !seq.cancelled && life.is_none_or(|life| seq.life == life));
+        let fitting = listed(&|seq| !seq.cancelled && is_for(seq));
         match number {
             0..208 if !fitting.is_empty() => pick(&fitting, number),
             0..240 => pick(&listed(&|_| true), number),
@@ -303,12 +305,16 @@ fn watermark(number: u8) -> u32 {
     if number < 200 { 0 } else { u32::from(number - 200) / 8 }
 }
 
-/// At which point of its life a sequence is mostly asked for.
-fn life_for(kind: Kind) -> Option<Life> {
+/// Which sequences are mostly asked for.
+fn is_for(kind: Kind, seq: &Seq) -> bool {
+    let is_admitted = seq.life == Life::Admitted;
     match kind {
-        Kind::Admit | Kind::Pin => Some(Life::Opened),
-        Kind::Unpin => Some(Life::Pinned),
-        Kind::End => None,
-        _ => Some(Life::Admitted),
+        Kind::Admit | Kind::Pin => seq.life == Life::Opened,
+        Kind::Unpin => seq.life == Life::Pinned,
+        Kind::End => true,
+        Kind::Accept => is_admitted && seq.unaccepted > 0,
+        Kind::CopySubmitted => is_admitted && seq.order.is_some(),
+        Kind::Publish | Kind::Release | Kind::Hold | Kind::Withdraw => is_admitted && seq.held() > 0,
+        _ => is_admitted,
     }
 }

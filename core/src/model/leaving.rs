@@ -59,6 +59,12 @@ impl Model {
         Ok(self.let_go(slot, balance, Why::End))
     }
 
+    pub(super) fn withdraw_admission(&mut self, sequence: Sequence) -> Result<Released, Refusal> {
+        let slot = self.drive(sequence, Life::Admitted)?;
+        let balance = self.empty(slot);
+        Ok(self.let_go(slot, balance, Why::Unpin))
+    }
+
     pub(super) fn unpin(&mut self, sequence: Sequence) -> Result<Released, Refusal> {
         let slot = self.drive(sequence, Life::Pinned)?;
         Ok(self.let_go(slot, 0, Why::Unpin))

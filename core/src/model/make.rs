@@ -66,6 +66,7 @@ pub fn make(pool: &Pool<'_>, call: &Call<'_>) -> Made {
         Call::Pin { sequence, group, streams, ref prefix, watermark } => {
             done(pool.pin(sequence, group, streams, &Words::of(prefix).prefix(), watermark))
         }
+        Call::WithdrawAdmission { sequence } => done(pool.withdraw_admission(sequence)),
         Call::Unpin { sequence } => done(pool.unpin(sequence)),
         Call::Evict { blocks } => done(pool.evict(blocks)),
         Call::Reset { group: Some(group) } => done(pool.reset(group)),

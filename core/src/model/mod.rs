@@ -2,7 +2,8 @@
 //!
 //! [`Model`] keeps lists and counts them; it has no atomics, no free list, no buckets, no cleverness. [`Operation`]s are
 //! six bytes each, from a seed or from a fuzzer, and become calls. [`Comparison`] makes each on both, compares the answers and then all
-//! observers: counts, snapshot, every sequence, group and account, every table row, the release number, the audit.
+//! observers: counts, snapshot, every sequence, group and account, every table row, what every prefix finds, events, copy
+//! orders, the release number, the audit. A walk over all short histories of very small pools is a test (`exhaustive.rs`).
 //! [`shrink`] makes a failing list of operations short; [`rerun`] makes the calls of a dump again (`recorder`).
 
 mod accounts;
@@ -13,6 +14,8 @@ mod choose;
 mod compare;
 mod epochs;
 mod events;
+#[cfg(all(test, not(loom)))]
+mod exhaustive;
 mod forks;
 mod growth;
 mod history;

@@ -90,6 +90,7 @@ impl Names {
             Call::Pin { sequence, group, streams, prefix, watermark } => {
                 Call::Pin { sequence: named(sequence), group, streams, prefix, watermark }
             }
+            Call::WithdrawAdmission { sequence } => Call::WithdrawAdmission { sequence: named(sequence) },
             Call::Unpin { sequence } => Call::Unpin { sequence: named(sequence) },
             Call::Release { sequence, ids } => Call::Release { sequence: named(sequence), ids },
             Call::ReleaseTokens { sequence, from, to } => Call::ReleaseTokens { sequence: named(sequence), from, to },

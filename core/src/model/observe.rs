@@ -102,7 +102,10 @@ impl Model {
     }
 
     pub(super) fn group_snapshot(&self, group: Group) -> GroupSnapshot {
-        GroupSnapshot { used: self.group_used(group) as u32, quota: self.quotas[group.0 as usize] }
+        let used = self.group_used(group) as u32;
+        let committed = self.committed_ids().filter(|&id| self.block(id).group == group).count() as u32;
+        let idle = self.ids().filter(|&id| self.is_cached(id) && self.block(id).group == group).count() as u32;
+        GroupSnapshot { used, quota: self.quotas[group.0 as usize], committed, promised: used - committed, idle }
     }
 
     pub(super) fn account_snapshot(&self, slot: usize) -> AccountSnapshot {

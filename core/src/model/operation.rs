@@ -11,7 +11,7 @@ pub struct Operation {
 }
 
 /// The kinds, with how often each is drawn.
-const WEIGHTS: [(Kind, u32); 41] = [
+const WEIGHTS: [(Kind, u32); 42] = [
     (Kind::Open, 18),
     (Kind::Admit, 28),
     (Kind::Advance, 36),
@@ -39,6 +39,7 @@ const WEIGHTS: [(Kind, u32); 41] = [
     (Kind::Withdraw, 2),
     (Kind::Pin, 4),
     (Kind::Unpin, 4),
+    (Kind::WithdrawAdmission, 2),
     (Kind::Evict, 2),
     (Kind::Reset, 1),
     (Kind::Release, 3),
@@ -85,6 +86,7 @@ pub(super) enum Kind {
     Withdraw,
     Pin,
     Unpin,
+    WithdrawAdmission,
     Evict,
     Reset,
     Release,

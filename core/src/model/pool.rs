@@ -17,7 +17,7 @@ pub(super) const fn invalid(argument: Argument) -> Refusal {
 }
 
 /// Where a sequence is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(super) enum Life {
     /// It has a handle, and neither promise nor blocks.
     #[default]
@@ -36,7 +36,7 @@ pub(super) struct Entry {
 }
 
 /// A copy that was ordered and not submitted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Order {
     pub(super) source: u32,
     /// Where the block to write stands in the row.

@@ -188,6 +188,7 @@ impl super::Model {
             Call::Pin { sequence, group, streams, ref prefix, watermark } => {
                 done(self.pin(sequence, group, streams, &Words::of(prefix), watermark))
             }
+            Call::WithdrawAdmission { sequence } => done(self.withdraw_admission(sequence)),
             Call::Unpin { sequence } => done(self.unpin(sequence)),
             Call::Evict { blocks } => done(self.evict(blocks)),
             Call::Reset { group } => done(self.reset(group)),

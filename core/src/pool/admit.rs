@@ -9,7 +9,7 @@ use super::{Counter, Pool};
 use crate::accounts::Credit;
 use crate::answer::{Argument, Refusal, Scope};
 use crate::balance::Denied;
-use crate::calls::{Admission, Admitted, Prefix, Promise, Window};
+use crate::calls::{Admission, Admitted, Prefix, Promise, Released, Window};
 use crate::ids::{Account, Group, Sequence, StreamSet};
 use crate::ledger::Need;
 use crate::plan::paged::window_blocks;
@@ -42,7 +42,8 @@ impl Pool<'_> {
     /// Errors: `INVALID` (`Tokens`: no prompt, or more than 2^32 − 1 in all; `Count`: a promise below the prompt's
     /// blocks; `Window`: no chunk; `Group`; `Stream`; `Account`: of another group; `Sequence`: admitted already), `STALE`
     /// (sequence or account), `BUSY` (driven by another thread, or both rows in flight), `CANCELLED`, `FULL` (account),
-    /// `NEVER_FITS`, `WOULD_BLOCK` and `RETRY_AFTER` (first the group's, then the pool's).
+    /// `NEVER_FITS`, `WOULD_BLOCK` and `RETRY_AFTER` (first the group's, then the pool's). On a shared account only
+    /// `NEVER_FITS` of these.
     /// Threads: its driver. Lock-free. Cost: O(1); when refused, O(retiring blocks).
     pub fn admit(&self, sequence: Sequence, admission: &Admission) -> Result<Admitted, Refusal> {
         self.admit_prefix(sequence, admission, &Prefix::of(&[]))
@@ -54,7 +55,8 @@ impl Pool<'_> {
     /// with which token to go on. With a window the longest prefix is taken of which the blocks in the window are found.
     ///
     /// Refused: nothing was evicted, touched or taken. Errors: as `admit`; `INVALID(Tokens)` if tokens are given, but not B
-    /// for each name; `RETRY_AFTER` does not count blocks of this prefix. Threads, progress: as `admit`.
+    /// for each name; `RETRY_AFTER` does not count blocks of this prefix. On a shared account, which pays for hits,
+    /// `OVER_PROMISE` or `RETRY_AFTER` if it has too little. Threads, progress: as `admit`.
     /// Cost: O(names); when refused, O(retiring blocks × names).
     pub fn admit_prefix(
         &self,
@@ -123,6 +125,16 @@ impl Pool<'_> {
         Ok(driver)
     }
 
+    /// Whether a request can ever be paid by its shared account, which is open.
+    fn check_account(&self, request: &Request) -> Result<(), Refusal> {
+        if self.accounts.group(request.account.slot) != request.group {
+            return Err(Refusal::invalid(Argument::Account));
+        }
+        let ceiling = self.accounts.total(request.account.slot).min(self.table.width);
+        within(u64::from(request.peak.max(request.entries)), ceiling)
+    }
+
+    /// Who looks for the prefix of a request.
     fn asker_of<'a>(&self, request: &Request, prefix: &Prefix<'a>) -> Asker<'a> {
         let blocks_max = request.prompt_tokens / self.block_tokens;
         let mut asker = self.asker(request.group, prefix, blocks_max, request.window);
@@ -133,24 +145,18 @@ impl Pool<'_> {
         asker
     }
 
-    /// Whether a request can ever be paid by its shared account, which is open.
-    fn check_account(&self, request: &Request) -> Result<(), Refusal> {
-        if self.accounts.group(request.account.slot) != request.group {
-            return Err(Refusal::invalid(Argument::Account));
-        }
-        let ceiling = self.accounts.total(request.account.slot).min(self.table.width);
-        within(u64::from(request.peak.max(request.entries)), ceiling)
+    /// Blocks that a request is promised when nothing is cached; 0 if it is wrong.
+    pub(crate) fn promise_of(&self, admission: &Admission) -> u32 {
+        self.understand(admission).map_or(0, |request| request.promise)
     }
 
-    /// Undo an admission on whose account nothing was launched.
-    pub(crate) fn withdraw_admission(&self, sequence: Sequence) -> Result<(), Refusal> {
-        let mut driver = self.sequences.drive(sequence, Event::Preempt)?;
-        let emptied = driver.record.balance().debit_up_to(driver.generation, u32::MAX);
-        let balance = emptied.map_err(|_| Refusal::Cancelled)?;
-        self.let_go(&driver, balance, Why::Unpin);
-        driver.take_long_way(false);
-        driver.succeed();
-        Ok(())
+    /// Undo an admission on whose account nothing was launched: its promise goes back, and what it found is what it was; work
+    /// that others submitted is waited for, nothing else. The handle stays, opened.
+    ///
+    /// Errors: `STALE`, `BUSY`, `CANCELLED`; `INVALID(Sequence)` if it is not admitted; `CORRUPT` as in `end`. Threads: its
+    /// driver. Lock-free. Cost: O(blocks held).
+    pub fn withdraw_admission(&self, sequence: Sequence) -> Result<Released, Refusal> {
+        self.recorded(Call::WithdrawAdmission { sequence }, |pool| pool.preempt_as(sequence, Why::Unpin))
     }
 
     /// Promise `blocks` more to an admitted sequence with its own account. An admission like any other.

@@ -17,9 +17,10 @@ impl Pool<'_> {
     /// this needs are taken from the account, and their ids appended to the row. Within the promise it never fails and
     /// never waits for another thread or sequence (I3).
     ///
-    /// Errors: `OVER_PROMISE` beyond the balance, nothing moved (with a shared account `RETRY_AFTER` if pending credits
-    /// will do); `NEVER_FITS` beyond the table width; `INVALID` (`Tokens`: 0 or beyond 2^32 − 1; `Sequence`: not
-    /// admitted), `STALE`, `BUSY`, `CANCELLED`; `CORRUPT`. Threads: its driver.
+    /// Errors: `OVER_PROMISE` beyond the balance, `RETRY_AFTER` if blocks on their way back to it will do, nothing moved;
+    /// `NEVER_FITS` beyond the table width; `INVALID` (`Tokens`: 0 or beyond 2^32 − 1; `Sequence`: not admitted), `STALE`,
+    /// `CANCELLED`; `BUSY` (driven by another thread; unaccepted tokens; a shared tail is to be copied, and the copy before
+    /// was not submitted, the block has 15 holds, or both rows are being read); `CORRUPT`. Threads: its driver.
     /// Progress: lock-free; wait-free while no block is needed. Cost: O(1) + O(blocks taken).
     #[inline]
     pub fn advance(&self, sequence: Sequence, tokens: u32) -> Result<Advanced, Refusal> {

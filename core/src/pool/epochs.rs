@@ -18,16 +18,17 @@ impl Pool<'_> {
 
     /// The work of `epoch` on `stream` is over, and all older work of that stream with it: what a CUDA event says.
     /// Blocks that waited for it are freed. `failed`: the work did not do what it was for; it is counted, and names that
-    /// were published under it die (O(N) then). Returns the
-    /// frontier, the newest epoch such that no stream has it or an older one outstanding.
+    /// were published under it die. Returns the frontier, the newest epoch such that no stream has it or an older one
+    /// outstanding.
     ///
     /// Errors: `INVALID(Stream)`; `STALE` if the epoch is unknown there, or over already. Threads: any.
-    /// Progress: lock-free. Cost: O(outstanding epochs of the stream + streams + words of retiring blocks).
+    /// Progress: lock-free. Cost: O(outstanding epochs of the stream + streams + words of retiring blocks); O(N) besides if
+    /// it failed in a pool with a cache.
     pub fn complete(&self, stream: Stream, epoch: Epoch, failed: bool) -> Result<Epoch, Refusal> {
         self.recorded(Call::Complete { stream, epoch, failed }, |pool| {
             if failed && pool.streams.has_outstanding(stream, epoch) {
                 // Before it is over: nobody takes for finished what was never written.
-                pool.fail_names(epoch, |written| written == epoch);
+                pool.fail_names(epoch);
             }
             pool.streams.complete(stream, epoch)?;
             if failed {
@@ -39,7 +40,8 @@ impl Pool<'_> {
     }
 
     /// The device behind `stream` is lost: nothing that was submitted there touches memory any more. All its epochs are
-    /// over, as failed. Returns the frontier. Errors, threads, progress, cost: as `complete`.
+    /// over, as failed. Returns the frontier. Errors: `INVALID(Stream)`. Threads, progress: as `complete`. Cost: as
+    /// `complete`; in a pool with a cache O(N) for each outstanding epoch.
     pub fn abandon(&self, stream: Stream) -> Result<Epoch, Refusal> {
         self.recorded(Call::Abandon { stream }, |pool| {
             pool.fail_stream(stream);
@@ -60,18 +62,18 @@ impl Pool<'_> {
         self.streams.newest()
     }
 
-    /// The names written under an epoch that failed die, where `written` says that it is the one. Epochs seldom fail.
-    fn fail_names(&self, epoch: Epoch, failed: impl Fn(Epoch) -> bool) {
+    /// The names written under an epoch that failed die. Epochs seldom fail.
+    fn fail_names(&self, epoch: Epoch) {
         if self.config.cache == 0 {
             return;
         }
         self.failures.note(epoch);
-        // O26, pairs with O26 in `publish`: either who failed the epoch sees these names, or they see that it failed.
+        // O26, pairs with O26 in `publish`: either we see the names of a publication, or it sees that its epoch failed.
         full_fence();
         point("fail: noted");
         for id in 1..=self.config.blocks {
             let mut word = self.blocks.word(id);
-            while word.has(Flag::Named) && failed(self.names.get(id).written) && !self.unname(id, word) {
+            while word.has(Flag::Named) && self.names.get(id).written == epoch && !self.unname(id, word) {
                 let now = self.blocks.word(id);
                 if now == word {
                     // A reclaimer has it: its epoch was over, so it is not this one.
@@ -84,8 +86,6 @@ impl Pool<'_> {
 
     /// The same for everything that is outstanding on a stream.
     fn fail_stream(&self, stream: Stream) {
-        self.streams.each_outstanding(stream, |epoch| {
-            self.fail_names(epoch, |written| written == epoch);
-        });
+        self.streams.each_outstanding(stream, |epoch| self.fail_names(epoch));
     }
 }

@@ -19,7 +19,7 @@ use crate::block::{Flag, Kind, Word};
 use crate::cache::Look;
 use crate::ledger::Need;
 use crate::recorder::Call;
-use crate::sync::{AcqRel, Acquire, Plant, planted, point};
+use crate::sync::{AcqRel, Plant, planted, point};
 
 /// Blocks that are looked at side by side. A thread that stops has so many at most out of the order of eviction.
 const AT_ONCE: usize = 16;
@@ -29,7 +29,8 @@ impl Pool<'_> {
     /// admissions it does not make: idle blocks are capacity already. Each is admitted for the moment in which it is nobody's,
     /// so that it is not taken from under a promise.
     ///
-    /// Errors: `WOULD_BLOCK` if A + R + S leaves no room even for one. Threads: any. Lock-free. Cost: O(blocks evicted).
+    /// Errors: `WOULD_BLOCK` or `RETRY_AFTER` if A + R + S leaves no room even for one. Threads: any. Lock-free. Cost:
+    /// O(blocks evicted); O(N) for each while another thread keeps the order.
     pub fn evict(&self, blocks: u32) -> Result<u32, Refusal> {
         self.recorded(Call::Evict { blocks }, |pool| {
             let mut evicted = 0;
@@ -66,8 +67,7 @@ impl Pool<'_> {
 
     /// E: idle blocks with a live name.
     pub(super) fn idle(&self) -> u32 {
-        // A hit may have counted a block out before who let it rest has counted it in.
-        (self.counter(Counter::Idle).load(Acquire) as i64).max(0) as u32
+        self.count_of(Counter::Idle) as u32
     }
 
     /// Take up to `count` idle blocks, which are charged in A already; each is held and private when `sink` gets it. Fewer

@@ -45,7 +45,7 @@ impl<'m> Pool<'m> {
     /// somebody.
     ///
     /// Errors: `INVALID` (`Count`: no children; `Tokens`; `Sequence`: the parent is not admitted, a child is, or a sequence is
-    /// named twice; `Account`: the parent draws on a shared one), `STALE`, `CANCELLED`; `BUSY` (driven by another thread; the
+    /// named twice; `Account`: the parent draws on a shared one; `Group`: a child was in another one before), `STALE`, `CANCELLED`; `BUSY` (driven by another thread; the
     /// parent has unaccepted tokens or a copy order that was not submitted; rows in flight); `FULL` (a block has 1,023
     /// holders), `NEVER_FITS`, `WOULD_BLOCK`, `RETRY_AFTER`. Then no child has anything. Threads: the driver of all of them.
     /// Lock-free. Cost: O(children × blocks).
@@ -80,7 +80,10 @@ impl<'m> Pool<'m> {
         for (index, child) in children.iter().enumerate() {
             if let Err((refusal, returned)) = self.make_child(&driver, *child, &share, group) {
                 let (made, not_made) = children.split_at_checked(index).unwrap_or((children, &[]));
-                made.iter().for_each(|child| self.unmake_child(*child));
+                // Nothing was launched on them; one that was cancelled meanwhile goes by its `end`.
+                for child in made {
+                    let _ = self.preempt_as(*child, Why::Unpin);
+                }
                 let rest = each.saturating_mul(not_made.len() as u32);
                 self.uncharge(group, 0, rest.saturating_sub(returned));
                 return Err(refusal);
@@ -210,15 +213,6 @@ impl<'m> Pool<'m> {
         gone.promises
     }
 
-    fn unmake_child(&self, child: Sequence) {
-        if let Ok(mut driver) = self.sequences.drive(child, Event::Preempt) {
-            let balance = driver.record.balance().debit_up_to(driver.generation, u32::MAX).unwrap_or(0);
-            self.let_go(&driver, balance, Why::Unpin);
-            driver.take_long_way(false);
-            driver.succeed();
-        }
-    }
-
     /// Whether the sequence must leave its last block before it writes to it.
     pub(super) fn must_copy(&self, driver: &Driver<'_>, extent: &Extent) -> Option<Order> {
         let slots = extent.tokens % self.block_tokens;
@@ -316,6 +310,15 @@ impl<'m> Pool<'m> {
             pool.drop_order(&driver);
             Ok(())
         })
+    }
+
+    /// The copy order of a sequence, if it has one, is over: submitted, or never to be. Its hold of the source ends.
+    pub(super) fn drop_order(&self, driver: &Driver<'_>) {
+        let order = driver.record.order();
+        if order.source != 0 {
+            driver.record.set_order(Order::default());
+            self.let_go_of(order.source, false, None);
+        }
     }
 
     /// A debit of a sequence's own account. What it lacks may be pending: blocks that come back to it and are retiring.

@@ -23,7 +23,7 @@ use crate::calls::{Found, Prefix};
 use crate::identity::Identity;
 use crate::ids::{Epoch, Group};
 use crate::ledger::Need;
-use crate::sync::{AcqRel, Plant, Relaxed, full_fence, planted, point};
+use crate::sync::{AcqRel, Acquire, Plant, Relaxed, full_fence, planted, point};
 use crate::table::Row;
 
 /// Who looks for a prefix.
@@ -46,6 +46,11 @@ pub(super) struct Asker<'a> {
 }
 
 impl Asker<'_> {
+    /// Whether it looks back only so far, and so needs only the end of its prefix.
+    pub(super) const fn is_windowed(&self) -> bool {
+        self.reach != u32::MAX
+    }
+
     /// Blocks before the block at `end` that must be found.
     fn reach_before(&self, end: u32) -> u32 {
         if end == self.whole.0 { self.whole.1 } else { self.reach }
@@ -82,7 +87,7 @@ pub(super) struct Purse {
     pub(super) committed: u32,
     /// In R.
     pub(super) promised: u32,
-    /// Who pays: a shared account, or the group and the pool.
+    /// Who pays for what is missing: a shared account; `NONE`: the group and the pool.
     pub(super) account: Credit,
     pub(super) group: Group,
 }
@@ -95,7 +100,7 @@ pub(super) struct Gripped {
 }
 
 impl<'m> Pool<'m> {
-    /// The asker of `prefix`, for up to `blocks_max` blocks.
+    /// The asker of `prefix`, for up to `blocks_max` blocks, which looks back `window` tokens (0: all).
     pub(super) fn asker<'a>(&self, group: Group, prefix: &Prefix<'a>, blocks_max: u32, window: u32) -> Asker<'a> {
         let named = u32::try_from(prefix.identities.len()).unwrap_or(u32::MAX);
         Asker {
@@ -113,8 +118,8 @@ impl<'m> Pool<'m> {
     /// The reset number of a group.
     pub(super) fn stamp(&self, group: Group) -> u64 {
         let (all, its) = (self.resets.at(0), self.resets.at(group.0 as usize + 1));
-        // O25 acquire, pairs with O25 release in `reset`.
-        all.load(crate::sync::Acquire) << 32 | its.load(crate::sync::Acquire)
+        // O25 acquire, pairs with O25 release in `advance_reset`.
+        all.load(Acquire) << 32 | its.load(Acquire)
     }
 
     /// What is found of the prefix. The ids go to `row`.
@@ -122,7 +127,7 @@ impl<'m> Pool<'m> {
         if asker.blocks_max == 0 {
             return Plan::default();
         }
-        if asker.reach == u32::MAX { self.look_from_first(asker, row) } else { self.look_from_last(asker, row) }
+        if asker.is_windowed() { self.look_from_last(asker, row) } else { self.look_from_first(asker, row) }
     }
 
     fn look_from_first(&self, asker: &Asker<'_>, row: Option<Row<'_>>) -> Plan {
@@ -225,7 +230,7 @@ impl<'m> Pool<'m> {
     pub(super) fn grip(&self, asker: &Asker<'_>, position: u32, id: u32, purse: &mut Purse) -> Option<Gripped> {
         let name = *asker.prefix.identities.get(position as usize)?;
         let tokens = self.tokens_of(asker.prefix.tokens, position);
-        let windowed = asker.reach != u32::MAX && purse.account.is_none();
+        let windowed = asker.is_windowed() && purse.account.is_none();
         loop {
             let word = self.answers(asker, id, name, tokens)?;
             let written = self.names.get(id).written;

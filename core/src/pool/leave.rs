@@ -23,6 +23,7 @@ use crate::bits::{mask_of, word_of};
 use crate::block::{Flag, Kind, Word};
 use crate::blocks::Tag;
 use crate::cache::OrderGuard;
+use crate::calls::Released;
 use crate::freelist::Gather;
 use crate::ids::{Epoch, Group, StreamSet};
 use crate::sequence::Driver;
@@ -62,14 +63,11 @@ struct Leaver {
     own: Credit,
 }
 
-/// Where blocks that can be found are written down.
-enum Place<'a, 'm> {
-    /// Nobody has looked yet.
-    Untried,
-    /// In the order of eviction.
-    Order(OrderGuard<'a, 'm>),
-    /// Where its next holder will find them.
-    Elsewhere,
+/// The order of eviction, for who may come to need it: it is asked for once, not for each block.
+#[derive(Default)]
+struct Turn<'a, 'm> {
+    order: Option<OrderGuard<'a, 'm>>,
+    asked: bool,
 }
 
 /// What became of the blocks.
@@ -83,16 +81,29 @@ pub(super) struct Gone {
     pub(super) after: Epoch,
     /// Entries that named no block that the sequence can hold.
     pub(super) lost: u32,
+    /// Entries that were null blocks.
+    pub(super) nulls: u32,
     /// Promises that stood behind blocks and are behind them no more.
     pub(super) promises: u32,
     /// Free or idle now, and paid to an account.
     pub(super) paid: u32,
-    /// Of these, not paid yet.
+    /// Free or idle now, and not paid yet: `settle_gone` pays them all at once, and then they are `free` or `paid`.
     paying: u32,
+    /// Of all of these, idle ones, which E has to be told of.
     idle: u32,
 }
 
 impl Gone {
+    /// The same for who asked, with `promised` promises that went back besides.
+    pub(super) fn released(&self, promised: u32) -> Released {
+        Released {
+            promised: promised + self.promises,
+            free: self.free + self.paid,
+            retiring: self.retiring,
+            after: if self.retiring > 0 { self.after } else { Epoch::NONE },
+        }
+    }
+
     pub(super) fn add(&mut self, other: &Gone) {
         self.free += other.free;
         self.retiring += other.retiring;
@@ -108,8 +119,8 @@ impl<'m> Pool<'m> {
         self.table.row(self.table.row_number(driver.slot, driver.record.turn()))
     }
 
-    /// The sequence leaves the `count` entries of its row from `from` on, but for holes. They leave A, if they do; the row
-    /// is the caller's to mend.
+    /// The sequence leaves the `count` entries of its row from `from` on, but for holes. The caller lowers A by `Gone::free`
+    /// after that (O1), and mends the row.
     pub(super) fn leave(&self, driver: &Driver<'_>, why: Why, from: u32, count: u32) -> Gone {
         let record = driver.record;
         let (shared, own) = (record.shared(), Credit::own(driver.slot, driver.generation));
@@ -135,7 +146,7 @@ impl<'m> Pool<'m> {
         let tag = Tag { epoch: leaver.epoch, streams: leaver.streams, group: leaver.group, credit: leaver.credit };
         let mut free = self.free.gather();
         let mut bucket = Gather::new(|word, mask| self.retiring.push(tag.epoch, word, mask));
-        let mut order = Place::Untried;
+        let mut turn = Turn::default();
         let stamp = self.stamp(leaver.group);
         let usual = leaver.epoch == Epoch::NONE && self.counter(Counter::Copies).load(Acquire) == 0;
         for (place, entry) in entries.iter().rev().enumerate() {
@@ -144,6 +155,7 @@ impl<'m> Pool<'m> {
             }
             let id = entry.load(Relaxed);
             if id == 0 {
+                gone.nulls += 1;
                 continue;
             }
             if !self.blocks.exists(id) {
@@ -156,9 +168,9 @@ impl<'m> Pool<'m> {
                 if rests {
                     gone.idle += 1;
                     gone.free += 1;
-                    self.place(id, &mut order);
+                    self.place(id, &mut turn);
                 } else {
-                    self.leave_shared(id, leaver, gone, &mut order, &mut |id| free.push(id));
+                    self.leave_shared(id, leaver, gone, &mut turn, &mut |id| free.push(id));
                 }
             } else if tag.epoch == Epoch::NONE && self.blocks.give_back(id) {
                 free.push(id);
@@ -177,7 +189,7 @@ impl<'m> Pool<'m> {
         gone.lost += twice.0 + twice.1;
         gone.paying -= twice.0.min(gone.paying);
         gone.retiring -= twice.1.min(gone.retiring);
-        drop(order);
+        drop(turn);
         if let Some(first) = entries.first().map(|entry| entry.load(Relaxed)).filter(|&id| self.blocks.exists(id))
             && gone.paying > 0
         {
@@ -241,7 +253,7 @@ impl<'m> Pool<'m> {
         id: u32,
         leaver: &Leaver,
         gone: &mut Gone,
-        order: &mut Place<'a, 'm>,
+        turn: &mut Turn<'a, 'm>,
         free: &mut impl FnMut(u32),
     ) {
         self.blocks.leave_behind(id, leaver.epoch, leaver.streams);
@@ -250,7 +262,7 @@ impl<'m> Pool<'m> {
             let left = if word.holders() > 1 {
                 self.leave_others(id, word, leaver, gone)
             } else if word.is(Kind::Held) {
-                self.leave_last(id, word, leaver, gone, order, free)
+                self.leave_last(id, word, leaver, gone, turn, free)
             } else {
                 gone.lost += 1;
                 return;
@@ -282,7 +294,7 @@ impl<'m> Pool<'m> {
         word: Word,
         leaver: &Leaver,
         gone: &mut Gone,
-        order: &mut Place<'a, 'm>,
+        turn: &mut Turn<'a, 'm>,
         free: &mut impl FnMut(u32),
     ) -> Result<(), Word> {
         let tag = self.blocks.tag(id);
@@ -323,7 +335,7 @@ impl<'m> Pool<'m> {
             self.forget_name(id, leaver.group, &name);
         }
         if to != Kind::Free && keeps {
-            self.place(id, order);
+            self.place(id, turn);
         }
         match to {
             Kind::Retiring => self.retire_shared(id, word, &tag, over, gone),
@@ -388,14 +400,13 @@ impl<'m> Pool<'m> {
     }
 
     /// A block with a kept name takes its place in the order of eviction: now if it is idle, and once it is if it waits.
-    /// Who does not get the lock the first time does not try again for each block.
-    fn place<'a>(&'a self, id: u32, order: &mut Place<'a, 'm>) {
-        if let Place::Untried = order {
-            *order = self.order.lock_soon().map_or(Place::Elsewhere, Place::Order);
+    fn place<'a>(&'a self, id: u32, turn: &mut Turn<'a, 'm>) {
+        if !core::mem::replace(&mut turn.asked, true) {
+            turn.order = self.order.lock_soon();
         }
-        match order {
-            Place::Order(order) => order.append(id),
-            _ => self.order.put_unordered(id),
+        match &mut turn.order {
+            Some(order) => order.append(id),
+            None => self.order.put_unordered(id),
         }
     }
 

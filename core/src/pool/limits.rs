@@ -46,7 +46,7 @@ impl Pool<'_> {
     ///
     /// Errors: `INVALID(Group)`. Threads: any. Lock-free. Cost: O(1).
     pub fn set_quota(&self, group: Group, blocks: u32) -> Result<(), Refusal> {
-        let stamp = self.stamp_if(|| self.group_snapshot(group).is_ok_and(|now| now.quota < blocks));
+        let stamp = self.stamp_if(|| self.check_group(group).is_ok() && self.group_word(group).load().quota < blocks);
         self.recorded_as(stamp, Call::SetQuota { group, blocks }, |pool| {
             pool.check_group(group)?;
             if blocks > pool.group_word(group).set_quota(blocks) {

@@ -4,14 +4,25 @@
 //!
 //! The life of a request, and the file that has each call:
 //!
-//! 1. `open`, `cancel`, `end`, `preempt` (`sequences.rs`): a handle, and everything given back.
-//! 2. `admit`, `extend`, `shrink`, `draw_safety` (`admit.rs`): promises. The only calls that can be refused for blocks.
-//! 3. `advance`, `advance_growing`, `materialize`, `advance_many` (`advance.rs`, `batch.rs`): blocks taken from promises.
+//! 1. `open`, `cancel`, `end`, `preempt`, `use_streams` (`sequences.rs`): a handle, and everything given back (`leave.rs`).
+//! 2. `admit`, `admit_prefix`, `extend`, `shrink`, `draw_safety` (`admit.rs`, `charge.rs`): promises.
+//! 3. `advance`, `advance_growing`, `materialize`, `advance_many` (`advance.rs`, `batch.rs`, `take.rs`): blocks taken from
+//!    promises, which is never refused for blocks.
 //! 4. `submit`, `complete`, `abandon`, `reclaim` (`epochs.rs`, `reclaim.rs`): when blocks may be used again.
 //! 5. `row`, `export_row`, `export_csr`, `launch_row` (`rows.rs`): what kernels read.
 //! 6. `open_account`, `set_account_total`, `close_account` (`shared.rs`), `set_safety`, `set_quota` (`limits.rs`).
 //! 7. `recording`, `dump` (`recording.rs`): what was asked and answered.
-//! 8. `counts`, `snapshot` and its kin (`observe.rs`), `validate` (`audit.rs`).
+//! 8. `counts`, `snapshot` and its kin, `events` (`observe.rs`), `validate` (`audit.rs`).
+//!
+//! What is shared, and what outlives its holder:
+//!
+//! 9. `lookup`, `pin`, `unpin` (`prefix.rs`), and the hits of `admit_prefix` (`hits.rs`): blocks found by name.
+//! 10. `publish`, `withdraw` (`publish.rs`), `evict` (`evict.rs`), `reset` (`reset.rs`): how names come and go.
+//! 11. `fork`, `copy_order`, `copy_submitted` (`fork.rs`): sharing of what was written, and copies before a write.
+//! 12. `speculate`, `accept` (`speculation.rs`), blocks that leave a window (`window.rs`), `release`, `release_tokens` (`release.rs`),
+//!     `trim` (`trim.rs`): parts of a sequence go home before the rest.
+//! 13. `hold`, `hold_blocks`, `complete_transfer`, `revoke`, `quarantine` (`transfers.rs`), `offload` (`offload.rs`).
+//! 14. `admit_together` (`together.rs`): one request in several pools.
 //!
 //! Threads: every call may be made from any thread at any time. One sequence is driven by one thread at a time (a second
 //! one gets `BUSY`), except for `cancel`. A thread that is stopped anywhere, for ever, stops nobody else: it keeps what
@@ -56,6 +67,7 @@ mod reset;
 mod rows;
 mod sequences;
 mod shared;
+mod speculation;
 mod take;
 mod together;
 mod transfers;
@@ -135,11 +147,11 @@ enum Counter {
     Idle = 5,
     /// Second copies of identities.
     Copies = 6,
-    /// Retiring blocks in the grip of a transfer.
+    /// Retiring blocks in the grip of transfers, but for the next.
     Gripped = 7,
-    /// Of blocks without a holder those that a quarantined transfer grips.
+    /// Retiring blocks in the grip of a quarantined transfer.
     Doubted = 8,
-    /// Not 0 once anything has been shared.
+    /// Not 0 once a block may have been known to others than its holder: then rows do not count distinct blocks.
     Shared = 9,
 }
 
@@ -176,7 +188,7 @@ impl<'m> Pool<'m> {
         GroupWord(self.groups.at(group.0 as usize))
     }
 
-    /// The holder of a private block lets others know it.
+    /// The holder of a block lets others know it, if none does so far.
     fn begin_sharing(&self, id: u32, group: Group, credit: Credit) {
         let shared = self.counter(Counter::Shared);
         if shared.load(Relaxed) == 0 {

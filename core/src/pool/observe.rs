@@ -4,7 +4,7 @@
 use super::{Counter, Pool};
 use crate::answer::Refusal;
 use crate::balance;
-use crate::block::Kind;
+use crate::block::{Flag, Kind};
 use crate::calls::Counts;
 use crate::events::{Event as CacheEvent, EventCursor, EventsRead};
 use crate::ids::{Account, Group, Sequence};
@@ -36,7 +36,8 @@ impl Pool<'_> {
     }
 
     /// Everything. It is read again, a few times, until nothing changed meanwhile; else it says that it is torn.
-    /// Never fails. Threads: any. Cost: O(sequences), and O(N) once blocks have been shared.
+    /// Never fails. Threads: any. Lock-free. Cost: O(sequences), and O(N) once anything has been shared, windowed or held;
+    /// two to five times that.
     pub fn snapshot(&self) -> Snapshot {
         let mut before = self.read_once();
         for _ in 0..READS_MAX {
@@ -52,11 +53,49 @@ impl Pool<'_> {
         before
     }
 
-    /// One trust group. Errors: `INVALID(Group)`. Threads: any. Cost: O(1).
+    /// One trust group: what it holds, is promised, and has cached. `used` and `quota` are one load; the parts are counted, and
+    /// torn if calls are in progress. Errors: `INVALID(Group)`. Threads: any. Cost: O(sequences + accounts), and O(N) once
+    /// blocks have been shared.
     pub fn group_snapshot(&self, group: Group) -> Result<GroupSnapshot, Refusal> {
         self.check_group(group)?;
         let now = self.group_word(group).load();
-        Ok(GroupSnapshot { used: now.used, quota: now.quota })
+        let (behind_blocks, idle) = self.shared_of(group);
+        let promised = self.balances_of(group) + behind_blocks;
+        Ok(GroupSnapshot {
+            used: now.used,
+            quota: now.quota,
+            committed: now.used.saturating_sub(promised),
+            promised: promised.min(now.used),
+            idle,
+        })
+    }
+
+    /// What the sequences and accounts of a group are promised.
+    fn balances_of(&self, group: Group) -> u32 {
+        let own = (0..self.sequences.count())
+            .map(|slot| self.sequences.record(slot))
+            .filter(|record| record.look().1 != State::Vacant && record.group() == Some(group))
+            .map(|record| record.balance().blocks());
+        let shared = (0..self.accounts.count())
+            .filter(|&slot| self.accounts.opened(slot).is_some() && self.accounts.group(slot) == group)
+            .map(|slot| self.accounts.balance(slot).blocks());
+        own.chain(shared).fold(0, u32::saturating_add)
+    }
+
+    /// Promises behind the blocks of a group, and its idle blocks.
+    fn shared_of(&self, group: Group) -> (u32, u32) {
+        if self.counter(Counter::Shared).load(Acquire) == 0 {
+            return (0, 0);
+        }
+        let (mut promises, mut idle) = (0u32, 0);
+        for id in 1..=self.ledger.blocks() {
+            let word = self.blocks.word(id);
+            if word.has(Flag::Shared) && self.blocks.group(id) == group {
+                promises = promises.saturating_add(word.promises());
+                idle += u32::from(word.is(Kind::Idle) && word.has(Flag::Named));
+            }
+        }
+        (promises, idle)
     }
 
     /// One shared account. Errors: `STALE`. Threads: any. Cost: O(1).
@@ -128,7 +167,8 @@ impl Pool<'_> {
     }
 
     pub(super) fn count_of(&self, which: Counter) -> u64 {
-        // A count may be taken out before it was put in: never shown below 0.
+        // Who counts a block out may come before who counts it in (a hit on a block that has just come to rest): never
+        // shown below 0.
         (self.counter(which).load(Acquire) as i64).max(0) as u64
     }
 

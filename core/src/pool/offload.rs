@@ -11,7 +11,7 @@
 
 use super::Pool;
 use crate::answer::{Argument, Refusal};
-use crate::calls::{Admission, Offloaded, Promise};
+use crate::calls::{Admission, Offloaded, Promise, Window};
 use crate::ids::{BlockId, Sequence};
 use crate::transfers::Access;
 
@@ -42,6 +42,8 @@ impl Pool<'_> {
         let admission = Admission {
             prompt_tokens: tokens,
             output_tokens_max: 0,
+            speculative_tokens: 0,
+            window: Window::FULL,
             promise: Promise::Blocks(held.held),
             ..*admission
         };

@@ -24,7 +24,8 @@ impl Pool<'_> {
     /// How much of a prefix is there for `group`, with a window of `window` tokens (0: full attention). No effect, and good
     /// for nothing later: the next call may evict it.
     ///
-    /// Errors: `INVALID` (`Group`; `Tokens`: given, but not B for each name). Threads: any. Wait-free. Cost: O(names).
+    /// Errors: `INVALID` (`Group`; `Tokens`: given, but not B for each name). Threads: any. Lock-free (it computes the
+    /// frontier). Cost: O(names).
     pub fn lookup(&self, group: Group, prefix: &Prefix<'_>, window: u32) -> Result<Found, Refusal> {
         self.check_group(group)?;
         self.check_prefix(prefix)?;
@@ -34,14 +35,15 @@ impl Pool<'_> {
     }
 
     /// Hold what is found of a prefix, so that it is not evicted: an opened sequence becomes its holder, as if it had been
-    /// admitted with nothing else. Idle blocks are need, one each; so are blocks that come back to somebody. The row has
-    /// the blocks. `streams` are those whose work will read them.
+    /// admitted with nothing else. Idle blocks are need, one each; so are blocks that come back to somebody. The table row
+    /// has the blocks (its number: `sequence_snapshot`; `row` and its kin are for admitted sequences). `streams` are those
+    /// whose work will read them.
     ///
     /// `unpin` lets them go, and they are what they were: work that others submitted is waited for, nothing else.
     /// `end` lets them go as any sequence's: work outstanding on its streams is waited for too.
     ///
-    /// Errors: `INVALID` (`Group`; `Stream`; `Tokens`; `Sequence`: admitted or pinned already), `STALE`, `BUSY`,
-    /// `CANCELLED`, `NEVER_FITS`, `WOULD_BLOCK`, `RETRY_AFTER`. Threads: its driver. Lock-free. Cost: O(names).
+    /// Errors: `INVALID` (`Group`: there is none, or it was admitted to another one before; `Stream`; `Tokens`; `Sequence`:
+    /// admitted or pinned already), `STALE`, `BUSY` (driven by another thread, or both rows in flight), `CANCELLED`, `NEVER_FITS`, `WOULD_BLOCK`, `RETRY_AFTER`. Threads: its driver. Lock-free. Cost: O(names).
     pub fn pin(
         &self,
         sequence: Sequence,
@@ -120,7 +122,7 @@ impl Pool<'_> {
         mut purse: Purse,
     ) -> Taken {
         let (mut end, mut counted, mut after) = (plan.blocks, 0, Epoch::NONE);
-        let windowed = asker.reach != u32::MAX;
+        let windowed = asker.is_windowed();
         if plan.blocks > 0 {
             let row = self.row_of(driver);
             for position in plan.first..plan.blocks {
@@ -177,11 +179,12 @@ pub(super) fn clear(row: Row<'_>, entries: u32) {
     clear_from(row, 0, entries);
 }
 
-/// How many of these entries of a row are blocks.
+/// How many of the entries `from .. to` of a row are blocks.
 pub(super) fn entries_in(row: Row<'_>, from: u32, to: u32) -> u32 {
     (from..to).filter(|&place| row.at(place as usize).load(Relaxed) != 0).count() as u32
 }
 
+/// The entries `from .. to` of a row are null blocks again.
 pub(super) fn clear_from(row: Row<'_>, from: u32, to: u32) {
     (from..to).for_each(|position| row.at(position as usize).store(0, Relaxed));
 }

@@ -7,7 +7,7 @@
 //! Of one identity there may be several held blocks: each keeps its own name, and one of them is found. When the last holder
 //! of a copy leaves, the copy stays idle only if no other one is held.
 
-use super::{Counter, Pool, Row};
+use super::{Counter, Pool};
 use crate::answer::{Argument, Refusal};
 use crate::block::{Flag, Kind, Word};
 use crate::calls::{Prefix, Published};
@@ -41,7 +41,8 @@ impl<'m> Pool<'m> {
     /// A name that another block has already: if that one is idle or retiring, this one takes its place; if it is held, it
     /// is the one that is found, and both stay with their holders. `found[i]` (as long as the names, or empty) gets the
     /// block that is found from now on. A row never changes by it. What was published by the same sequence before stays.
-    /// After a `reset` a sequence that was admitted before it publishes nothing: `OK` with nothing stored.
+    /// After a `reset` a sequence that was admitted before it publishes nothing: `OK` with nothing stored. `unfinished` and
+    /// `blocks_max` of the prefix are not looked at.
     ///
     /// Errors: `INVALID` (`Cache`: the pool has none; `Identity`: a block has another name already; `Block`: not full, or
     /// out of the window; `Tokens`: given, but not B for each name; `Epoch`: not one that was submitted; `Output`;
@@ -89,23 +90,25 @@ impl<'m> Pool<'m> {
         }
         let row = self.row_of(&driver);
         let mut published = Published::default();
-        let mut found = found.iter_mut();
         for (place, &identity) in (0..).zip(prefix.identities) {
             if place % AT_ONCE == 0 {
                 let next = prefix.identities.iter().skip(place as usize).take(AT_ONCE as usize);
                 self.index.fetch(next.copied());
             }
             let id = row.at((first + place) as usize).load(Relaxed);
-            let now = self.publish_block(&driver, &edition, place, identity, id, &mut published);
-            if let Some(found) = found.next() {
-                *found = BlockId(now);
-            }
+            self.publish_block(&driver, &edition, place, identity, id, &mut published);
         }
-        // O26, pairs with O26 in `fail`: either who failed the epoch sees these names, or we see that it failed.
+        // O26, pairs with O26 in `fail_names`: either who failed the epoch sees these names, or we see that it failed.
         full_fence();
         if self.failures.has(epoch) {
-            self.withdraw_blocks(&driver, first, prefix.identities.len() as u32);
+            // What was published before, under other epochs, stays.
+            let names = prefix.identities.len() as u32;
+            self.withdraw_blocks(&driver, first, names, |id| self.names.get(id).written == epoch);
             return Err(Refusal::Stale);
+        }
+        for ((place, identity), found) in (first..).zip(prefix.identities).zip(found) {
+            let id = row.at(place as usize).load(Relaxed);
+            *found = BlockId(self.known(edition.group, *identity, 0).unwrap_or(id));
         }
         Ok(published)
     }
@@ -312,24 +315,30 @@ impl<'m> Pool<'m> {
             if u64::from(first) + u64::from(count) > u64::from(held) || first < driver.record.holes().recycled {
                 return Err(Refusal::invalid(Argument::Block));
             }
-            Ok(pool.withdraw_blocks(&driver, first, count))
+            Ok(pool.withdraw_blocks(&driver, first, count, |_| true))
         })
     }
 
-    fn withdraw_blocks(&self, driver: &Driver<'_>, first: u32, count: u32) -> u32 {
-        let row: Row<'_> = self.row_of(driver);
+    fn withdraw_blocks(&self, driver: &Driver<'_>, first: u32, count: u32, which: impl Fn(u32) -> bool) -> u32 {
+        let row = self.row_of(driver);
         let mut withdrawn = 0;
         for place in first..first.saturating_add(count) {
             let id = row.at(place as usize).load(Relaxed);
-            if id == 0 || !self.blocks.exists(id) {
+            if id == 0 || !self.blocks.exists(id) || !which(id) {
                 continue;
             }
-            let mut word = self.blocks.word(id);
-            while word.has(Flag::Named) && !self.unname(id, word) {
-                word = self.blocks.word(id);
-            }
-            withdrawn += u32::from(word.has(Flag::Named));
+            withdrawn += u32::from(self.unname_now(id));
         }
         withdrawn
+    }
+
+    /// The name of a block that the caller holds or grips dies, if it has one: whether it had. (No reclaimer has such a
+    /// block, so each turn of the loop is another's transition.)
+    pub(super) fn unname_now(&self, id: u32) -> bool {
+        let mut word = self.blocks.word(id);
+        while word.has(Flag::Named) && !self.unname(id, word) {
+            word = self.blocks.word(id);
+        }
+        word.has(Flag::Named)
     }
 }

@@ -1,4 +1,4 @@
-//! Retiring blocks on their way to the free list, and the answers that are computed from those that cannot go yet.
+//! Retiring blocks on their way to the free list or to rest, and the answers that are computed from those that cannot go yet.
 
 use super::{Counter, Pool};
 use crate::accounts::Credit;
@@ -36,9 +36,10 @@ struct Memo {
 }
 
 impl<'m> Pool<'m> {
-    /// Free up to `blocks_max` retiring blocks whose work is over; how many it was. `complete` does this itself, and so does a call that needs blocks.
+    /// Up to `blocks_max` retiring blocks whose work is over leave A, and are free or idle; how many it was. `complete` does
+    /// this itself, and so does a call that needs blocks.
     ///
-    /// Threads: any; two reclaimers share the work. Progress: lock-free. Cost: O(words of retiring blocks).
+    /// Never fails. Threads: any; two reclaimers share the work. Progress: lock-free. Cost: O(words of retiring blocks).
     pub fn reclaim(&self, blocks_max: u32) -> u32 {
         self.recorded(Call::Reclaim { blocks: blocks_max }, |pool| Ok(pool.reclaim_up_to(blocks_max))).unwrap_or(0)
     }
@@ -47,7 +48,7 @@ impl<'m> Pool<'m> {
         if self.retiring.is_empty() {
             return 0;
         }
-        // O20, pairs with O20 in `let_go`: what completed is written before the buckets are read.
+        // O20, pairs with O20 in `settle_gone`: what completed is written before the buckets are read.
         full_fence();
         self.streams.frontier();
         let mut freed = 0;
@@ -220,7 +221,7 @@ impl<'m> Pool<'m> {
         count + parcel.resting
     }
 
-    /// `count` blocks that are back in the free list leave A, for the account that they are credited to or for everybody.
+    /// `count` blocks that are free or idle leave A, for the account that they are credited to or for everybody.
     pub(super) fn settle(&self, group: Group, credit: Credit, count: u32) {
         if count == 0 {
             return;

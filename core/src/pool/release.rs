@@ -4,7 +4,7 @@ use super::leave::{Gone, Why};
 use super::{Pool, Row};
 use crate::answer::{Argument, Refusal};
 use crate::calls::Released;
-use crate::ids::{BlockId, Epoch, Sequence};
+use crate::ids::{BlockId, Sequence};
 use crate::recorder::{Call, Numbers};
 use crate::sequence::{Driver, Event};
 use crate::sync::Relaxed;
@@ -14,10 +14,12 @@ const LISTED: u32 = 1 << 31;
 
 impl Pool<'_> {
     /// A sequence gives up blocks: each listed one loses this sequence as its holder, once. Their entries of the row are null
-    /// blocks from now on. The block that the next token goes to cannot be given up.
+    /// blocks from now on. The block that the next token goes to cannot be given up. Its promise stays as it is: what is to
+    /// be held in their place has to be promised (`extend`).
     ///
     /// Errors: `INVALID` (`Block`: not one of its full blocks, or named twice; `Sequence`), `STALE`, `CANCELLED`, `BUSY` (driven
-    /// by another thread; a copy order that was not submitted writes one of them; both rows are being read). Then nothing was released. Threads: its driver. Lock-free. Cost:
+    /// by another thread; a copy order that was not submitted writes one of them; both rows are being read). Then nothing was
+    /// released. `CORRUPT` as in `end`. Threads: its driver. Lock-free. Cost:
     /// O(ids × blocks held).
     pub fn release(&self, sequence: Sequence, ids: &[BlockId]) -> Result<Released, Refusal> {
         self.recorded(Call::Release { sequence, ids: Numbers::of(ids) }, |pool| {
@@ -103,8 +105,6 @@ impl Pool<'_> {
         driver.record.set_holes(holes);
         driver.record.touch_row();
         self.uncharge(self.group_of(driver), all.free, 0);
-        let after = if all.retiring > 0 { all.after } else { Epoch::NONE };
-        let free = all.free + all.paid;
-        Self::unless_lost(Released { promised: all.promises, free, retiring: all.retiring, after }, all.lost)
+        Self::unless_lost(all.released(0), all.lost)
     }
 }

@@ -1,6 +1,6 @@
 //! What kernels read: table rows, whole (padded with the null block) or packed (CSR: indptr, indices, last length).
 
-use super::Pool;
+use super::{Pool, Row};
 use crate::answer::{Argument, Refusal};
 use crate::ids::{Epoch, Sequence};
 use crate::recorder::Call;
@@ -13,28 +13,29 @@ use crate::sync::Relaxed;
 pub struct RowView {
     /// The row: its entries begin at row × table width.
     pub row: u32,
-    /// Entries that are blocks; the rest are null blocks.
+    /// Entries in use; the rest are null blocks, and so are, among these, blocks that have left the window or were released.
     pub blocks: u32,
-    /// Tokens in these blocks.
+    /// Tokens of the sequence.
     pub tokens: u32,
     /// Changes whenever the row did: who exported this version before need not do it again.
     pub version: u64,
 }
 
-impl Pool<'_> {
+impl<'m> Pool<'m> {
     /// Which row a sequence has, and what is in it.
     ///
-    /// Errors: `STALE`, `BUSY`, `CANCELLED`, `INVALID(Sequence)` if it is not admitted. Threads: its driver. Cost: O(1).
+    /// Errors: `STALE`, `BUSY`, `CANCELLED`, `INVALID(Sequence)` if it is neither admitted nor pinned. Threads: its driver. Cost: O(1).
     pub fn row(&self, sequence: Sequence) -> Result<RowView, Refusal> {
-        Ok(self.view_of(&self.sequences.drive(sequence, Event::Use)?))
+        Ok(self.view_of(&self.sequences.drive(sequence, Event::Look)?))
     }
 
-    /// Copy the block ids of a sequence to the front of `out`; how many they are. The rest of `out` is left alone.
+    /// Copy the entries of a sequence's row that are in use to the front of `out`; how many they are. The rest of `out` is
+    /// left alone.
     ///
-    /// Errors: as `row`; `INVALID(Output)` if `out` is shorter than the blocks held, and then nothing was written.
-    /// Threads: its driver. Cost: O(blocks held).
+    /// Errors: as `row`; `INVALID(Output)` if `out` is shorter than that, and then nothing was written.
+    /// Threads: its driver. Cost: O(entries).
     pub fn export_row(&self, sequence: Sequence, out: &mut [u32]) -> Result<u32, Refusal> {
-        let driver = self.sequences.drive(sequence, Event::Use)?;
+        let driver = self.sequences.drive(sequence, Event::Look)?;
         let view = self.view_of(&driver);
         if out.len() < view.blocks as usize {
             return Err(Refusal::invalid(Argument::Output));
@@ -43,10 +44,10 @@ impl Pool<'_> {
         Ok(view.blocks)
     }
 
-    /// Pack the rows of several sequences: `indices[indptr[i] .. indptr[i + 1]]` are the blocks of sequence i that have
-    /// tokens, and
-    /// `last_block_tokens[i]` says how many tokens are in the last one (B if it is full, 0 if there is none). Returns
-    /// the indices used. The form that FlashInfer's paged kernels take.
+    /// Pack the rows of several sequences: `indices[indptr[i] .. indptr[i + 1]]` are the entries of sequence i that have
+    /// tokens (the null block where they have left its window or were released), and `last_block_tokens[i]` says how many
+    /// tokens are in the last one (B if it is full, 0 if there is none). Returns the indices used. The form that
+    /// FlashInfer's paged kernels take.
     ///
     /// Errors: as `row`, for the first sequence that is refused; `INVALID(Output)` if `indptr` is shorter than
     /// sequences + 1, `last_block_tokens` than sequences, or `indices` than the blocks. What was written before a
@@ -66,7 +67,7 @@ impl Pool<'_> {
         let mut indices = indices.iter_mut();
         let mut starts = indptr.iter_mut();
         for (&sequence, last) in sequences.iter().zip(last_block_tokens) {
-            let driver = self.sequences.drive(sequence, Event::Use)?;
+            let driver = self.sequences.drive(sequence, Event::Look)?;
             let view = self.view_of(&driver);
             if let Some(start) = starts.next() {
                 *start = used;
@@ -84,7 +85,8 @@ impl Pool<'_> {
     }
 
     /// The work of `epoch` reads the row in place. With two rows a sequence, the row then stays as it is, but for blocks
-    /// that are appended, until the epoch is over on the sequence's streams. With one row the table is the scheduler's copy, and this is `row`.
+    /// that are appended, until the epoch is over on the sequence's streams. With one row the table is the scheduler's copy,
+    /// and this is `row`.
     ///
     /// Errors: as `row`; `INVALID(Epoch)` if it was not handed out. Threads: its driver. Cost: O(1).
     pub fn launch_row(&self, sequence: Sequence, epoch: Epoch) -> Result<RowView, Refusal> {
@@ -120,6 +122,26 @@ impl Pool<'_> {
             }
         }
         Err(Refusal::Busy)
+    }
+
+    /// The row of a sequence, of which an entry is to be replaced: the one in use, or, if that is being read in place, the
+    /// other one, with the same entries. `BUSY` if both are.
+    pub(super) fn writable_row(&self, driver: &Driver<'_>) -> Result<Row<'m>, Refusal> {
+        let record = driver.record;
+        let (turn, row) = (record.turn(), self.row_of(driver));
+        if self.row_is_free(self.table.row_number(driver.slot, turn)) {
+            return Ok(row);
+        }
+        let other = self.table.row_number(driver.slot, 1 - turn);
+        if !self.row_is_free(other) {
+            return Err(Refusal::Busy);
+        }
+        self.table.land(other);
+        let copy = self.table.row(other);
+        copy.all().iter().zip(row.all()).for_each(|(to, from)| to.store(from.load(Relaxed), Relaxed));
+        record.set_place(record.group(), 1 - turn);
+        record.touch_row();
+        Ok(copy)
     }
 
     /// All of it: there may be null blocks between others.

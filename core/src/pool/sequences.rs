@@ -1,15 +1,15 @@
 //! `open`, `cancel`, `end`, `preempt`: the handle, and the road home of everything that a sequence has.
 
-use super::Pool;
+use super::{Counter, Pool};
 use super::leave::{Gone, Why};
 use crate::accounts::Credit;
 use crate::answer::{Place, Refusal};
 use crate::balance;
 use crate::calls::Released;
-use crate::ids::{Epoch, Group, Sequence, StreamSet};
+use crate::ids::{Group, Sequence, StreamSet};
 use crate::recorder::Call;
 use crate::sequence::{Driver, Event, Extent};
-use crate::sync::{Plant, Relaxed, planted, point};
+use crate::sync::{AcqRel, Plant, Relaxed, planted, point};
 
 impl Pool<'_> {
     /// A handle, so that everything from here on can be cancelled. It has neither promise nor blocks yet.
@@ -71,20 +71,24 @@ impl Pool<'_> {
     }
 
     /// Preempt by recompute: as `end`, but the handle stays, opened, to be admitted again with what it had generated
-    /// counted into the prompt. The answer says what is free now and after which epoch the rest is.
+    /// counted into the prompt. The answer says what is free now and after which epoch the rest is. (Blocks that were coming
+    /// back to the sequence before, out of its window say, come back to the account of the opened sequence: R until it ends, or is
+    /// admitted and takes them.)
     ///
     /// Errors: `STALE`, `BUSY`, `CANCELLED`; `INVALID(Sequence)` if it is not admitted; `CORRUPT` as in `end`.
     /// Threads: its driver. Lock-free. Cost: O(blocks held).
     pub fn preempt(&self, sequence: Sequence) -> Result<Released, Refusal> {
-        self.recorded(Call::Preempt { sequence }, |pool| {
-            let mut driver = pool.sequences.drive(sequence, Event::Preempt)?;
-            let emptied = driver.record.balance().debit_up_to(driver.generation, u32::MAX);
-            let balance = emptied.map_err(|_| Refusal::Cancelled)?;
-            let (released, lost) = pool.let_go(&driver, balance, Why::End);
-            driver.take_long_way(false);
-            driver.succeed();
-            Self::unless_lost(released, lost)
-        })
+        self.recorded(Call::Preempt { sequence }, |pool| pool.preempt_as(sequence, Why::End))
+    }
+
+    pub(super) fn preempt_as(&self, sequence: Sequence, why: Why) -> Result<Released, Refusal> {
+        let mut driver = self.sequences.drive(sequence, Event::Preempt)?;
+        let emptied = driver.record.balance().debit_up_to(driver.generation, u32::MAX);
+        let balance = emptied.map_err(|_| Refusal::Cancelled)?;
+        let (released, lost) = self.let_go(&driver, balance, why);
+        driver.take_long_way(false);
+        driver.succeed();
+        Self::unless_lost(released, lost)
     }
 
     /// Let other streams touch the blocks of a sequence too: before work with them is submitted there.
@@ -120,10 +124,7 @@ impl Pool<'_> {
             self.accounts.detach(credit);
             record.set_shared(Credit::NONE);
         }
-        let after = if gone.retiring > 0 { gone.after } else { Epoch::NONE };
-        let promised = balance + gone.promises;
-        let free = gone.free + gone.paid;
-        (Released { promised, free, retiring: gone.retiring, after }, gone.lost)
+        (gone.released(balance), gone.lost)
     }
 
     /// Its blocks leave its row, and so does a copy that was never submitted. What they free stays in A for the caller to
@@ -133,7 +134,13 @@ impl Pool<'_> {
         let held = record.extent().held.min(self.table.width);
         let first = record.holes().recycled.min(held);
         self.drop_order(driver);
-        let gone = self.leave(driver, why, first, held - first);
+        let mut gone = self.leave(driver, why, first, held - first);
+        // A null block where none should be: what the entry named cannot be known, and stays in A.
+        let holes = record.holes().count.saturating_sub(first);
+        if let nulled @ 1.. = gone.nulls.saturating_sub(holes) {
+            self.counter(Counter::Quarantined).fetch_add(u64::from(nulled), AcqRel);
+            gone.lost += nulled;
+        }
         if held > 0 {
             self.clear_row(driver, held);
         }

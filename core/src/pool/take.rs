@@ -25,7 +25,7 @@ impl Pool<'_> {
     pub(super) fn take_blocks(&self, driver: &Driver<'_>, extent: &mut Extent, count: u32) -> Result<(), Refusal> {
         let record = driver.record;
         let row = self.table.row(self.table.row_number(driver.slot, record.turn()));
-                let hint = match extent.held {
+        let hint = match extent.held {
             0 => Hint::Opens,
             held => Hint::After(row.at(held as usize - 1).load(Relaxed)),
         };

@@ -23,11 +23,13 @@ const LOOKS: u32 = 4;
 
 /// Admit a request to all pools or to none, in the order of their numbers (so that two such calls do not refuse each
 /// other for good). With prefixes, each pool gives as many cached tokens as the one that has the fewest: `admitted[i]`
-/// (as long as `joints`) says what pool i gave. The order of the list is the caller's.
+/// (as long as `joints`) says what pool i gave; after a refusal what is in it means nothing. The order of the list is the
+/// caller's.
 ///
 /// Errors: those of `admit_prefix`, of the first pool that refuses, with its index; then no pool has changed.
 /// `INVALID`: `Count` for none, `Output` if `admitted` is shorter, `Blocks` for two pools of one number. Threads: the driver of
-/// all of them. Lock-free. Cost: the sum, and O(pools²).
+/// all of them. Lock-free. Cost: a few times the sum (at most 5 looks and admissions, if hits are lost to others), and
+/// O(pools²).
 pub fn admit_together(joints: &[Joint<'_, '_>], admitted: &mut [Admitted]) -> Result<(), (usize, Refusal)> {
     let invalid = |index, argument| Err((index, Refusal::invalid(argument)));
     if joints.is_empty() {
@@ -44,12 +46,16 @@ pub fn admit_together(joints: &[Joint<'_, '_>], admitted: &mut [Admitted]) -> Re
     for look in 0..=LOOKS {
         let tokens_max = if look == LOOKS { 0 } else { common_tokens(joints)? };
         for (index, joint) in in_order(joints) {
-            joint.pool.would_admit(joint.sequence, &joint.admission, &capped(joint, tokens_max)).map_err(|refusal| (index, refusal))?;
+            joint
+                .pool
+                .would_admit(joint.sequence, &joint.admission, &capped(joint, tokens_max))
+                .map_err(|refusal| (index, refusal))?;
         }
         if let Some(result) = admit_all(joints, tokens_max, admitted) {
             return result;
         }
     }
+    // Not reached: without hits there are none to lose, so the last look has its answer.
     invalid(0, Argument::Count)
 }
 
@@ -61,23 +67,18 @@ fn admit_all(
 ) -> Option<Result<(), (usize, Refusal)>> {
     let mut made = 0;
     for (index, joint) in in_order(joints) {
-        let answer = joint.pool.admit_prefix(joint.sequence, &joint.admission, &capped(joint, tokens_max));
-        let got = answer.as_ref().map_or(tokens_max, |got| got.cached_tokens);
-        if answer.is_ok() {
-            made += 1;
-        }
-        match answer {
-            Ok(got) => {
-                if let Some(place) = admitted.get_mut(index) {
-                    *place = got;
-                }
-            }
+        let got = match joint.pool.admit_prefix(joint.sequence, &joint.admission, &capped(joint, tokens_max)) {
+            Ok(got) => got,
             Err(refusal) => {
                 undo(joints, made);
                 return Some(Err((index, refusal)));
             }
+        };
+        made += 1;
+        if let Some(place) = admitted.get_mut(index) {
+            *place = got;
         }
-        if got < tokens_max.min(joint.admission.prompt_tokens - 1) {
+        if got.cached_tokens < tokens_max.min(joint.admission.prompt_tokens - 1) {
             undo(joints, made);
             return None;
         }

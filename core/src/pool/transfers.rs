@@ -29,7 +29,7 @@ impl Pool<'_> {
     /// whatever becomes of the sequence. Blocks that come back to a holder (of a window) cost one each.
     ///
     /// Errors: `INVALID` (`Count`: 0; `Block`: beyond the row, or out of the window; `Sequence`), `STALE`, `CANCELLED`,
-    /// `FULL` (no room for another transfer), `BUSY` (driven by another thread; a block has 15 holds, or is written by a
+    /// `FULL` (`PoolConfig::transfers` run already), `BUSY` (driven by another thread; a block has 15 holds, or is written by a
     /// transfer already), `WOULD_BLOCK`, `RETRY_AFTER`, `NEVER_FITS`. Then nothing is held. Threads: its driver. Lock-free.
     /// Cost: O(count).
     pub fn hold(&self, sequence: Sequence, first: u32, count: u32, access: Access) -> Result<Transfer, Refusal> {
@@ -69,7 +69,12 @@ impl Pool<'_> {
         })
     }
 
-    fn hold_all(&self, ids: impl Iterator<Item = u32> + Clone, access: Access, drives: bool) -> Result<Transfer, Refusal> {
+    fn hold_all(
+        &self,
+        ids: impl Iterator<Item = u32> + Clone,
+        access: Access,
+        drives: bool,
+    ) -> Result<Transfer, Refusal> {
         let transfer = self.transfers.open(access)?;
         for id in ids {
             if !self.transfers.add(transfer.slot, id) {
@@ -143,7 +148,7 @@ impl Pool<'_> {
     /// The transfer is over: its blocks are nobody's for its sake any more. How many it gripped.
     ///
     /// Errors: `STALE` if it was completed or revoked before, or is of another pool; `BUSY` while it is being
-    /// quarantined. Of two calls that end one transfer exactly one does. Threads: any. Lock-free. Cost: O(blocks).
+    /// quarantined. Of two calls that end one transfer exactly one does. Threads: any. Lock-free. Cost: O(blocks) + O(N/4096).
     pub fn complete_transfer(&self, transfer: Transfer) -> Result<u32, Refusal> {
         let call = Call::CompleteTransfer { transfer };
         self.recorded(call, |pool| pool.end_transfer(transfer, End::Complete))
@@ -177,13 +182,6 @@ impl Pool<'_> {
         }
         self.transfers.vacate(transfer);
         count
-    }
-
-    fn unname_now(&self, id: u32) {
-        let mut word = self.blocks.word(id);
-        while word.has(Flag::Named) && !self.unname(id, word) {
-            word = self.blocks.word(id);
-        }
     }
 
     /// One grip fewer on a block. If it was the last one of all, the block waits for what is left in its tag, or goes home
@@ -243,14 +241,5 @@ impl Pool<'_> {
         (0..self.transfers.count())
             .filter(|&slot| slot != mine.slot)
             .any(|slot| self.transfers.doubts(slot) && self.transfers.grips(slot, id))
-    }
-
-    /// What a sequence that ends owes to nobody: a copy order that was never submitted.
-    pub(super) fn drop_order(&self, driver: &crate::sequence::Driver<'_>) {
-        let order = driver.record.order();
-        if order.source != 0 {
-            driver.record.set_order(crate::sequence::Order::default());
-            self.let_go_of(order.source, false, None);
-        }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::Pool;
 use super::leave::Why;
+use super::prefix::{clear_from, entries_in};
 use crate::answer::{Argument, Refusal};
 use crate::calls::Released;
-use crate::ids::{Epoch, Sequence};
+use crate::ids::Sequence;
 use crate::recorder::Call;
-use crate::sequence::{Event, Extent};
+use crate::sequence::{Event, Extent, Holes};
 
 impl Pool<'_> {
     /// Forget what comes after the first `tokens` tokens of a sequence, whole blocks of them: fewer cached tokens than its
@@ -14,7 +15,8 @@ impl Pool<'_> {
     /// behind them lose this sequence as their holder. Its promise stays as it is: what is to follow has to be promised
     /// (`extend`).
     ///
-    /// Errors: `INVALID` (`Tokens`: more than it has, or, if fewer, no multiple of B; `Sequence`), `STALE`, `CANCELLED`; `BUSY`
+    /// Errors: `INVALID` (`Tokens`: more than it has, or, if fewer, no multiple of B or less than what has left its window;
+    /// `Sequence`), `STALE`, `CANCELLED`, `CORRUPT` as in `end`; `BUSY`
     /// (driven by another thread; unaccepted tokens or a copy order that was not submitted; both rows are being read).
     /// Threads: its driver. Lock-free. Cost: O(blocks that leave).
     pub fn trim(&self, sequence: Sequence, tokens: u32) -> Result<Released, Refusal> {
@@ -34,21 +36,17 @@ impl Pool<'_> {
             {
                 return Err(Refusal::invalid(Argument::Tokens));
             }
-            pool.writable_row(&driver)?;
-            let row = pool.row_of(&driver);
+            let row = pool.writable_row(&driver)?;
             let count = extent.held.saturating_sub(keep);
             let holes = record.holes();
-            let kept = super::prefix::entries_in(row, holes.recycled, keep);
+            let kept = entries_in(row, holes.recycled, keep);
             let gone = pool.leave(&driver, Why::End, keep, count);
-            super::prefix::clear_from(row, keep, extent.held);
+            clear_from(row, keep, extent.held);
             record.set_extent(Extent { tokens, held: keep });
-            record.set_holes(crate::sequence::Holes { count: keep - kept, ..holes });
+            record.set_holes(Holes { count: keep - kept, ..holes });
             record.touch_row();
             pool.uncharge(pool.group_of(&driver), gone.free, 0);
-            let after = if gone.retiring > 0 { gone.after } else { Epoch::NONE };
-            let free = gone.free + gone.paid;
-            let released = Released { promised: gone.promises, free, retiring: gone.retiring, after };
-            Self::unless_lost(released, gone.lost)
+            Self::unless_lost(gone.released(0), gone.lost)
         })
     }
 }

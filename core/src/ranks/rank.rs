@@ -3,10 +3,9 @@
 use super::digest::Digest;
 use super::proposal::{Proposal, Vote};
 use crate::answer::{Argument, Refusal, Scope};
-use crate::calls::{Admission, Prefix, Promise};
+use crate::calls::{Admission, Prefix};
 use crate::identity::Identity;
 use crate::ids::{Epoch, Sequence};
-use crate::plan;
 use crate::pool::Pool;
 
 /// A vote that waits for its decision.
@@ -62,7 +61,7 @@ impl<'m> Rank<'m> {
     ///
     /// Errors: `STALE` if the number is decided; `BUSY` if a decision before it has not come, which the coordinator is to
     /// send again; `INVALID(Sequence)` if the number was voted on, and it was another proposal or sequence. Nothing
-    /// happened then. Cost: as `Pool::admit`.
+    /// happened then. Cost: as `Pool::admit_prefix`.
     pub fn vote(&mut self, sequence: Sequence, proposal: &Proposal, prefix: &[Identity]) -> Result<Vote, Refusal> {
         if proposal.number <= self.number {
             return Err(Refusal::Stale);
@@ -133,7 +132,7 @@ impl<'m> Rank<'m> {
     }
 
     /// What decisions have made of the pool; what an outstanding vote has reserved is not in it. Never fails. Right while
-    /// nobody else uses the pool. Cost: O(sequences).
+    /// nobody else uses the pool. Cost: as `Pool::snapshot`.
     pub fn digest(&self) -> Digest {
         let snapshot = self.pool.snapshot();
         let reserved = self.ballot.filter(|ballot| ballot.vote.is_yes());
@@ -151,7 +150,7 @@ impl<'m> Rank<'m> {
     fn consider(&self, sequence: Sequence, proposal: &Proposal, prefix: &[Identity]) -> Vote {
         let admission = &proposal.admission;
         let headroom = self.pool.counts().headroom;
-        let needed = self.needed(admission);
+        let needed = self.pool.promise_of(admission);
         let vote = Vote {
             number: proposal.number,
             rank: self.rank,
@@ -207,16 +206,6 @@ impl<'m> Rank<'m> {
         }
     }
 
-    /// Blocks that are promised when nothing is cached; 0 for a request that `Pool::admit` finds wrong.
-    fn needed(&self, admission: &Admission) -> u32 {
-        if let Promise::Blocks(blocks) = admission.promise {
-            return blocks;
-        }
-        let tokens = u64::from(admission.prompt_tokens) + u64::from(admission.output_tokens_max);
-        let blocks = plan::paged::blocks_for(tokens, self.pool.config().block_tokens).unwrap_or(0);
-        u32::try_from(blocks).unwrap_or(u32::MAX)
-    }
-
     /// What is missing, said without this rank's epochs: the group's, else the pool's.
     fn would_block(&self, admission: &Admission, needed: u32) -> Refusal {
         let group =
@@ -234,7 +223,7 @@ impl<'m> Rank<'m> {
         if !ballot.vote.is_yes() {
             return Ok(());
         }
-        match self.pool.preempt(ballot.sequence) {
+        match self.pool.withdraw_admission(ballot.sequence) {
             // Cancelled, ended or preempted since the vote: then what was reserved is back.
             Ok(_) | Err(Refusal::Cancelled | Refusal::Stale | Refusal::Invalid { .. }) => Ok(()),
             Err(refusal) => Err(refusal),

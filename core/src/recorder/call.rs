@@ -82,6 +82,8 @@ pub enum Call<'a> {
     Speculate { sequence: Sequence, tokens: u32 },
     /// `accept`
     Accept { sequence: Sequence, tokens: u32, give_back: bool },
+    /// `withdraw_admission`
+    WithdrawAdmission { sequence: Sequence },
     /// `trim`
     Trim { sequence: Sequence, tokens: u32 },
     /// `hold`
@@ -148,6 +150,7 @@ impl<'a> Call<'a> {
             Call::CopySubmitted { .. } => "copy_submitted",
             Call::Speculate { .. } => "speculate",
             Call::Accept { .. } => "accept",
+            Call::WithdrawAdmission { .. } => "withdraw_admission",
             Call::Trim { .. } => "trim",
             Call::Hold { .. } => "hold",
             Call::HoldBlocks { .. } => "hold_blocks",
@@ -174,6 +177,9 @@ impl<'a> Call<'a> {
             | Call::ReleaseTokens { .. }
             | Call::Accept { .. }
             | Call::Trim { .. }
+            | Call::WithdrawAdmission { .. }
+            // It gives names: who hits one of them comes after it.
+            | Call::Publish { .. }
             | Call::CopySubmitted { .. }
             | Call::CompleteTransfer { .. }
             | Call::Revoke { .. }
@@ -229,6 +235,7 @@ impl<'a> Call<'a> {
             Call::Revoke { .. } => 39,
             Call::Quarantine { .. } => 40,
             Call::Trim { .. } => 41,
+            Call::WithdrawAdmission { .. } => 42,
         }
     }
 
@@ -266,16 +273,17 @@ impl<'a> Call<'a> {
                 to.sequence(sequence);
                 to.word(u64::from(count));
             }
-            Call::AdvanceGrowing { sequence, tokens: count, watermark }
-            | Call::Withdraw { sequence, first: count, count: watermark }
-            | Call::ReleaseTokens { sequence, from: count, to: watermark }
-            | Call::Extend { sequence, blocks: count, watermark } => {
+            Call::AdvanceGrowing { sequence, tokens: one, watermark: other }
+            | Call::Withdraw { sequence, first: one, count: other }
+            | Call::ReleaseTokens { sequence, from: one, to: other }
+            | Call::Extend { sequence, blocks: one, watermark: other } => {
                 to.sequence(sequence);
-                to.pair(count, watermark);
+                to.pair(one, other);
             }
             Call::Cancel { sequence }
             | Call::End { sequence }
             | Call::Unpin { sequence }
+            | Call::WithdrawAdmission { sequence }
             | Call::Preempt { sequence } => to.sequence(sequence),
             Call::UseStreams { sequence, streams } => {
                 to.sequence(sequence);

@@ -21,12 +21,12 @@ mod call;
 mod dump;
 #[cfg(all(test, not(loom)))]
 mod history_tests;
+mod lists;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod outcome;
 mod read;
 mod ring;
-mod lists;
 mod steps;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -34,9 +34,9 @@ mod words;
 
 pub use call::Call;
 pub use dump::{Dump, HEADER_WORDS, Record, Records};
+pub use lists::{Handles, Named, Names, Numbers};
 pub use outcome::{Answer, Outcome};
 pub use ring::{DUMP_VERSION, RING_LINES_MIN, RingState};
-pub use lists::{Handles, Named, Names, Numbers};
 pub use steps::Steps;
 
 pub(crate) use call::Stamp;

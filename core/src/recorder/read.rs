@@ -66,7 +66,7 @@ impl<'a> Call<'a> {
             21 => Call::Abandon { stream: Stream(from.pair()?.0) },
             22 => Call::Reclaim { blocks: from.pair()?.0 },
             23 => Call::LaunchRow { sequence: from.sequence()?, epoch: Epoch(from.word()?) },
-            24..=41 => return Call::read_sharing(number, from),
+            24..=42 => return Call::read_sharing(number, from),
             _ => return None,
         })
     }
@@ -119,6 +119,7 @@ impl<'a> Call<'a> {
             38 => Call::CompleteTransfer { transfer: read_transfer(from)? },
             39 => Call::Revoke { transfer: read_transfer(from)? },
             40 => Call::Quarantine { transfer: read_transfer(from)? },
+            42 => Call::WithdrawAdmission { sequence: from.sequence()? },
             41 => Call::Trim { sequence: from.sequence()?, tokens: from.pair()?.0 },
             _ => return None,
         })

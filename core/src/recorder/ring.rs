@@ -32,7 +32,7 @@ use core::sync::atomic::{AtomicU64 as Plain, fence};
 /// "kvl_ring", little-endian.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"kvl_ring");
 /// The version of dumps: changes whenever the header or a record does.
-pub const DUMP_VERSION: u64 = 1;
+pub const DUMP_VERSION: u64 = 2;
 /// Cells of a line.
 const LINE: usize = 8;
 /// Words before the records.

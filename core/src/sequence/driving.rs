@@ -95,7 +95,9 @@ impl<'m> Sequences<'m> {
         }
         let record = self.record(sequence.slot);
         match record.look() {
-            (generation, State::Opened | State::Admitted | State::Pinned) if generation == sequence.generation => Ok(record),
+            (generation, State::Opened | State::Admitted | State::Pinned) if generation == sequence.generation => {
+                Ok(record)
+            }
             _ => Err(Refusal::Stale),
         }
     }

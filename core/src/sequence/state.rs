@@ -36,6 +36,8 @@ pub(crate) enum Event {
     Admit,
     /// Tokens or blocks; a larger or smaller promise; a look at its row.
     Use,
+    /// A look at its row.
+    Look,
     /// Hold the blocks of a prefix.
     Pin,
     /// Let them go, keep the handle.
@@ -54,7 +56,8 @@ pub(crate) const fn next(state: State, event: Event) -> Result<State, Refusal> {
         (State::Opened, Event::Admit) => Ok(State::Admitted),
         (State::Opened, Event::Pin) => Ok(State::Pinned),
         (State::Pinned, Event::Unpin) => Ok(State::Opened),
-        (State::Admitted, Event::Use) => Ok(State::Admitted),
+        (State::Admitted, Event::Use | Event::Look) => Ok(State::Admitted),
+        (State::Pinned, Event::Look) => Ok(State::Pinned),
         (State::Admitted, Event::Preempt) => Ok(State::Opened),
         (State::Opened | State::Admitted | State::Pinned, Event::End) => Ok(State::Vacant),
         (State::Opened | State::Admitted | State::Pinned, _) => Err(WRONG_STATE),
@@ -67,18 +70,18 @@ mod tests {
 
     #[test]
     fn the_whole_table() {
-        use Event::{Admit, End, Pin, Preempt, Unpin, Use};
+        use Event::{Admit, End, Look, Pin, Preempt, Unpin, Use};
         use State::{Admitted, Opened, Pinned, Vacant};
         let wrong = Err(Refusal::Invalid { argument: Argument::Sequence });
         let stale = Err(Refusal::Stale);
         let table = [
-            (Vacant, [stale; 6]),
-            (Opened, [Ok(Admitted), wrong, wrong, Ok(Pinned), wrong, Ok(Vacant)]),
-            (Admitted, [wrong, Ok(Admitted), Ok(Opened), wrong, wrong, Ok(Vacant)]),
-            (Pinned, [wrong, wrong, wrong, wrong, Ok(Opened), Ok(Vacant)]),
+            (Vacant, [stale; 7]),
+            (Opened, [Ok(Admitted), wrong, wrong, wrong, Ok(Pinned), wrong, Ok(Vacant)]),
+            (Admitted, [wrong, Ok(Admitted), Ok(Admitted), Ok(Opened), wrong, wrong, Ok(Vacant)]),
+            (Pinned, [wrong, wrong, Ok(Pinned), wrong, wrong, Ok(Opened), Ok(Vacant)]),
         ];
         for (state, row) in table {
-            assert_eq!([Admit, Use, Preempt, Pin, Unpin, End].map(|event| next(state, event)), row, "{state:?}");
+            assert_eq!([Admit, Use, Look, Preempt, Pin, Unpin, End].map(|event| next(state, event)), row, "{state:?}");
         }
     }
 }

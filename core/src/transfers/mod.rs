@@ -268,16 +268,15 @@ impl<'m> Transfers<'m> {
 
     /// Whether this very transfer has been quarantined already.
     pub(crate) fn is_quarantined(&self, transfer: Transfer) -> bool {
-        let word = (transfer.pool == self.pool && transfer.slot < self.count).then(|| self.state(transfer.slot).load(Acquire));
-        word.is_some_and(|word| word >> GENERATION_SHIFT == transfer.generation && state_of(word) == State::Quarantined)
+        self.find(transfer).is_ok_and(|word| state_of(word) == State::Quarantined)
     }
 
-    /// Whether it grips the block. For audits at rest.
+    /// Whether the transfer in a slot grips the block, as far as is known at this moment.
     pub(crate) fn grips(&self, slot: u32, id: u32) -> bool {
         id <= self.blocks && self.word(slot, word_of(id)).load(Relaxed) & mask_of(id) != 0
     }
 
-    /// Where the transfer in a slot is, and what it does; nothing for a slot that there is not. For telemetry.
+    /// Where the transfer in a slot is, and what it does; nothing for a slot that there is not.
     pub(crate) fn look(&self, slot: u32) -> Option<(State, Access)> {
         let word = (slot < self.count).then(|| self.state(slot).load(Acquire))?;
         Some((state_of(word), access_of(word)))

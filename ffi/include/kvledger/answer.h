@@ -19,7 +19,7 @@ enum {
   KVL_CANCELLED = 5,    /* end the sequence */
   KVL_STALE = 6,        /* handle, epoch or stream over, repeated or foreign */
   KVL_INVALID = 7,      /* an argument is wrong: `argument` says which */
-  KVL_FULL = 8,         /* no free slot */
+  KVL_FULL = 8,         /* no free slot, or no room for another holder of a block */
   KVL_BUSY = 9,         /* another thread drives it, it is in flight, or an unfinished order is in the way: later */
   KVL_CORRUPT = 10      /* memory was changed under the pool: `place` says where */
 };

@@ -28,7 +28,7 @@ typedef struct kvl_pool_snapshot {
   uint32_t retiring;    /* no holder, submitted work or a transfer may still touch them */
   uint32_t quarantined; /* no holder, and nobody knows when they can be used again */
   uint32_t idle;        /* E: cached, no holder, may be evicted at once */
-  uint32_t free;        /* F = N - A - E */
+  uint32_t free;        /* F = N - A - E: free ones, and idle ones whose name has died */
   uint32_t promised;    /* R */
   uint32_t safety;      /* S */
   uint32_t sequences;   /* not ended */
@@ -51,13 +51,16 @@ typedef struct kvl_sequence_state {
   uint32_t group;
   uint32_t row;
   uint64_t row_version;
-  uint32_t admitted;
+  uint32_t admitted; /* 1; 0: opened, or pinned, which has blocks and no promise */
   uint32_t cancelled;
 } kvl_sequence_state;
 
 typedef struct kvl_group_state {
   uint32_t used; /* A + R of the group */
   uint32_t quota;
+  uint32_t committed; /* A: its blocks, each once */
+  uint32_t promised;  /* R: of its sequences, accounts and shared blocks */
+  uint32_t idle;      /* E: its cached blocks */
 } kvl_group_state;
 
 typedef struct kvl_account_state {
@@ -88,7 +91,8 @@ kvl_status kvl_snapshot_holds(const kvl_pool_snapshot *snapshot, uint32_t *holds
 /* Torn if its driver is at work. KVL_STALE. Cost: O(1). */
 kvl_status kvl_sequence_snapshot(const kvl_pool *pool, kvl_sequence sequence, kvl_sequence_state *snapshot,
                                  kvl_refusal *refusal);
-/* KVL_INVALID, KVL_ARGUMENT_GROUP. Cost: O(1). */
+/* The parts are torn if calls are in progress. KVL_INVALID, KVL_ARGUMENT_GROUP. Cost: O(sequences + accounts), and O(N)
+ * once blocks were shared. */
 kvl_status kvl_group_snapshot(const kvl_pool *pool, uint32_t group, kvl_group_state *snapshot,
                               kvl_refusal *refusal);
 /* KVL_STALE. Cost: O(1). */

@@ -75,8 +75,8 @@ typedef struct kvl_batch {
 typedef struct kvl_released {
   uint32_t promised; /* promises that went back at once: of its account, and on blocks that others grip too */
   uint32_t free;     /* blocks that left A: free now, or idle */
-  uint32_t retiring; /* blocks that submitted work may still touch */
-  uint64_t after;    /* they have left A by this epoch, or earlier; 0 if none is retiring */
+  uint32_t retiring; /* blocks that submitted work may still touch, or a transfer grips */
+  uint64_t after;    /* they have left A by this epoch, but for those gripped; 0: no work is waited for */
 } kvl_released;
 
 /* The whole output is promised; nothing speculative, full attention, group 0, all streams, no watermark, an account of
@@ -117,8 +117,9 @@ kvl_status kvl_use_streams(const kvl_pool *pool, kvl_sequence sequence, uint64_t
 /* Adds `tokens`: the prompt, whole or in chunks, then what is generated. The blocks that this needs are taken from the
  * promise and appended to the row. Besides: KVL_OVER_PROMISE beyond it, KVL_RETRY_AFTER if blocks on their way back
  * will do; KVL_NEVER_FITS beyond the row's width; KVL_INVALID, KVL_ARGUMENT_TOKENS for 0 or 2^32 and more in all;
- * KVL_BUSY for unaccepted tokens, or if an entry has to be replaced while both rows are being read; KVL_CORRUPT.
- * Wait-free while no block is needed. Cost: O(1) + O(blocks taken). */
+ * KVL_BUSY for unaccepted tokens, or if a shared tail is to be copied while the copy before was not submitted, 15 copies
+ * of it are under way, or both rows are being read; KVL_CORRUPT. Wait-free while no block is needed. Cost: O(1) +
+ * O(blocks taken). */
 kvl_status kvl_advance(const kvl_pool *pool, kvl_sequence sequence, uint32_t tokens, kvl_advanced *advanced,
                        kvl_refusal *refusal);
 /* The same, but blocks beyond the promise are admitted in the same call. KVL_WOULD_BLOCK, KVL_RETRY_AFTER,
@@ -152,8 +153,7 @@ kvl_status kvl_draw_safety(const kvl_pool *pool, kvl_sequence sequence, uint32_t
 
 /* Adds `tokens` proposed tokens: one step computes them all, and kvl_accept says which of them stay. Blocks are taken
  * as by kvl_advance, from a promise that covers them (`speculative_tokens`). Until they are accepted kvl_advance and
- * this are KVL_BUSY. Besides: KVL_INVALID, KVL_ARGUMENT_TOKENS for 0 or 2^32 and more in all; KVL_OVER_PROMISE,
- * KVL_RETRY_AFTER with a shared account, KVL_NEVER_FITS beyond the row's width. Cost: O(1) + O(blocks taken). */
+ * this are KVL_BUSY. Besides: as kvl_advance. Cost: O(1) + O(blocks taken). */
 kvl_status kvl_speculate(const kvl_pool *pool, kvl_sequence sequence, uint32_t tokens, kvl_advanced *advanced,
                          kvl_refusal *refusal);
 /* The first `tokens` of the proposed tokens stay, the others never were. Blocks that only those needed stay attached
@@ -176,8 +176,8 @@ kvl_status kvl_release_tokens(const kvl_pool *pool, kvl_sequence sequence, uint3
 /* Forgets what comes after the first `tokens` tokens, whole blocks of them: because another pool or rank has fewer
  * cached, or to go on from an earlier point. Blocks behind them lose this sequence as their holder; what is to follow
  * has to be promised (kvl_extend). Besides: KVL_INVALID, KVL_ARGUMENT_TOKENS for more than it has, or fewer that are no
- * multiple of block_tokens; KVL_BUSY for unaccepted tokens or a copy that was not submitted, and as above. Cost:
- * O(blocks that leave). */
+ * multiple of block_tokens or less than what has left its window; KVL_BUSY for unaccepted tokens or a copy that was not
+ * submitted, and as above. Cost: O(blocks that leave). */
 kvl_status kvl_trim(const kvl_pool *pool, kvl_sequence sequence, uint32_t tokens, kvl_released *released,
                     kvl_refusal *refusal);
 

@@ -59,12 +59,13 @@ typedef struct kvl_published {
  * which the blocks in the window are found. Go on computing at token `admitted->cached_tokens`, once `admitted->after`
  * is over. Besides: as kvl_admit (KVL_INVALID with KVL_ARGUMENT_TOKENS, _COUNT, _WINDOW, _GROUP, _STREAM, _ACCOUNT;
  * KVL_NEVER_FITS, KVL_WOULD_BLOCK, KVL_RETRY_AFTER); KVL_ARGUMENT_TOKENS too for tokens that are not block_tokens for
- * each name. Refused, nothing was evicted or taken. Cost: O(count); when refused, O(retiring blocks * count). */
+ * each name; with a shared account, which pays for hits, KVL_OVER_PROMISE or KVL_RETRY_AFTER if it has too little.
+ * Refused, nothing was evicted or taken. Cost: O(count); when refused, O(retiring blocks * count). */
 kvl_status kvl_admit_prefix(const kvl_pool *pool, kvl_sequence sequence, const kvl_admission *admission,
                             const kvl_prefix *prefix, kvl_admitted *admitted, kvl_refusal *refusal);
 /* How much of a prefix is there for `group`, with a window of `window_tokens` (0: full attention). No effect, and good
  * for nothing later: the next call may evict it. KVL_INVALID: KVL_ARGUMENT_GROUP; KVL_ARGUMENT_TOKENS as above.
- * Threads: any. Wait-free. Cost: O(count). */
+ * Threads: any. Lock-free. Cost: O(count). */
 kvl_status kvl_lookup(const kvl_pool *pool, uint32_t group, const kvl_prefix *prefix, uint32_t window_tokens,
                       kvl_found *found, kvl_refusal *refusal);
 
@@ -93,7 +94,8 @@ kvl_status kvl_withdraw(const kvl_pool *pool, kvl_sequence sequence, uint32_t fi
 /* ---- Keeping and forgetting what is cached ------------------------------------------------------------------- */
 
 /* Holds what is found of a prefix, so that it is not evicted: an opened sequence becomes its holder, and has it in its
- * row. `streams` are those whose work will read it. Priced as hits of kvl_admit_prefix; nothing is promised. Besides:
+ * row, of which kvl_sequence_snapshot has the number. `streams` are those whose work will read it. Priced as hits of
+ * kvl_admit_prefix; nothing is promised. Besides:
  * KVL_INVALID with KVL_ARGUMENT_GROUP, _STREAM, _TOKENS; KVL_NEVER_FITS, KVL_WOULD_BLOCK, KVL_RETRY_AFTER.
  * Cost: O(count). */
 kvl_status kvl_pin(const kvl_pool *pool, kvl_sequence sequence, uint32_t group, uint64_t streams,
@@ -102,10 +104,16 @@ kvl_status kvl_pin(const kvl_pool *pool, kvl_sequence sequence, uint32_t group, 
  * opened. (kvl_end lets it go too, and waits for the pin's own streams.) Besides: KVL_CORRUPT as kvl_end.
  * Cost: O(blocks held). */
 kvl_status kvl_unpin(const kvl_pool *pool, kvl_sequence sequence, kvl_released *released, kvl_refusal *refusal);
+/* Undo an admission on whose account nothing was launched: its promise goes back, and what it found is what it was. The
+ * handle stays, opened. `released` is what went back.
+ * Returns: KVL_STALE, KVL_BUSY, KVL_CANCELLED; KVL_INVALID, KVL_ARGUMENT_SEQUENCE if it is not admitted; KVL_CORRUPT as
+ * kvl_end. Threads: its driver. Lock-free. Cost: O(blocks held). */
+kvl_status kvl_withdraw_admission(const kvl_pool *pool, kvl_sequence sequence, kvl_released *released,
+                                  kvl_refusal *refusal);
 
 /* Makes up to `blocks` idle blocks free, the first in the order of eviction; `evicted` is how many it was. It makes no
- * room for admissions: idle blocks are room already. KVL_WOULD_BLOCK if A + R + S leaves no room even for one, which
- * each of them needs for a moment. Threads: any. Lock-free. Cost: O(blocks evicted). */
+ * room for admissions: idle blocks are room already. KVL_WOULD_BLOCK, KVL_RETRY_AFTER if A + R + S leaves no room even
+ * for one, which each of them needs for a moment. Threads: any. Lock-free. Cost: O(blocks evicted). */
 kvl_status kvl_evict(const kvl_pool *pool, uint32_t blocks, uint32_t *evicted, kvl_refusal *refusal);
 /* Forgets everything that is cached for `group`, whatever work is pending: no admission hits what was published
  * before, sequences admitted before publish nothing any more, and held blocks stay with their holders. One event.

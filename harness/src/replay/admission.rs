@@ -84,9 +84,9 @@ impl Engine<'_> {
             ..Admission::full(tokens as u32, demand.output - head.generated)
         };
         let sequence = self.handle_of_head()?;
-        let kept_before = self.pool.counts().committed;
+        let committed = self.pool.counts().committed;
         match self.admit(head.request, sequence, &admission) {
-            Ok(admitted) => self.given(&admitted, promise, self.pool.counts().committed - kept_before).map(Some),
+            Ok(admitted) => self.given(&admitted, promise, self.pool.counts().committed - committed).map(Some),
             Err(Refusal::WouldBlock { .. }) if self.roster.len() > 0 => Ok(None),
             Err(answer) => Err(Failure::Answer { step: self.now, call: "admit", answer }),
         }

@@ -146,15 +146,6 @@ fn one_guard_goes_on_where_it_was() {
     assert_eq!(guard.pop(|_| Look::Take), None);
 }
 
-#[test]
-fn the_policies_have_their_numbers() {
-    assert_eq!(Policy::from_number(0), None);
-    assert_eq!(Policy::from_number(1), Some(Policy::Lru));
-    assert_eq!(Policy::from_number(2), Some(Policy::Sieve));
-    assert_eq!(Policy::from_number(3), Some(Policy::S3Fifo));
-    assert_eq!(Policy::from_number(4), None);
-}
-
 /// Threads that append, evict and put without the lock: at the end every block that is idle is known, and known once.
 #[test]
 fn threads_lose_no_block() {

@@ -141,8 +141,8 @@ const CANDIDATES: [Candidate; 3] = [
     Candidate { name: "the same, hashed by SipHash", run: registry::run_with_its_own_hashes },
 ];
 
-/// Every manager with each number of threads, round after round, one directly after the other. Errors: a manager did not do what the workload says; the
-/// trace has too many blocks.
+/// Every manager with each number of threads, round after round, one directly after the other. Errors: a manager did not do
+/// what the workload says; the trace has too many blocks.
 pub fn measure(
     subject: &Subject,
     shape: &Shape,
