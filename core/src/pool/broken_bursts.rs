@@ -64,8 +64,8 @@ fn launch(pool: &Pool<'_>, shared: &Shared, mine: &mut Mine, sequence: Sequence)
     // Nobody completes it before it is in the shadow: the shadow is locked.
     let mut device = shared.device.lock().expect("no panic");
     let Ok(epoch) = pool.submit(stream) else { return };
-    let ids = held(pool, sequence);
-    let _ = pool.launch_row(sequence, epoch);
+    // (Who only pins launches nothing, or does not unpin.)
+    let ids = if pool.launch_row(sequence, epoch).is_ok() { held(pool, sequence) } else { vec![] };
     device.push((epoch, stream, ids));
     drop(device);
     mine.epochs.push((stream, epoch));
