@@ -281,6 +281,14 @@ impl Pool<'_> {
     ) -> Result<Admitted, Refusal> {
         self.check_ceiling(request.group, u64::from(request.peak))?;
         within(u64::from(request.entries), self.table.width)?;
+        if asker.blocks_max == 0 {
+            // Nothing to look for: the promise, and that is all.
+            self.charge(Some(request.group), Need::promised(request.promise), request.watermark)?;
+            point("admit: promised");
+            self.settle_in(driver, request, turn, asker);
+            self.credit_own(driver, request.group, request.promise)?;
+            return Ok(Admitted { promised: request.promise, ..Admitted::default() });
+        }
         let row = self.table.row(self.table.row_number(driver.slot, turn));
         let plan = self.look(asker, Some(row));
         let need = price(request, &plan);

@@ -122,6 +122,9 @@ impl<'m> Pool<'m> {
     /// The sequence leaves the `count` entries of its row from `from` on, but for holes. The caller lowers A by `Gone::free`
     /// after that (O1), and mends the row.
     pub(super) fn leave(&self, driver: &Driver<'_>, why: Why, from: u32, count: u32) -> Gone {
+        if count == 0 {
+            return Gone::default();
+        }
         let record = driver.record;
         let (shared, own) = (record.shared(), Credit::own(driver.slot, driver.generation));
         let streams = if why == Why::Unpin { StreamSet(0) } else { record.streams() };
@@ -134,9 +137,7 @@ impl<'m> Pool<'m> {
             own,
         };
         let mut gone = Gone::default();
-        if count > 0 {
-            self.leave_entries(driver, &leaver, from, count, &mut gone);
-        }
+        self.leave_entries(driver, &leaver, from, count, &mut gone);
         self.settle_gone(&leaver, &mut gone);
         gone
     }

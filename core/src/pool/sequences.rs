@@ -1,7 +1,7 @@
 //! `open`, `cancel`, `end`, `preempt`: the handle, and the road home of everything that a sequence has.
 
-use super::{Counter, Pool};
 use super::leave::{Gone, Why};
+use super::{Counter, Pool};
 use crate::accounts::Credit;
 use crate::answer::{Place, Refusal};
 use crate::balance;
