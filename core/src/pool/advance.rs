@@ -17,6 +17,9 @@ impl Pool<'_> {
     /// this needs are taken from the account, and their ids appended to the row. Within the promise it never fails and
     /// never waits for another thread or sequence (I3).
     ///
+    /// Blocks that this step's tokens no longer look back to come back to a windowed sequence first, and do so also if the
+    /// rest is refused: they are out of the window all the same.
+    ///
     /// Errors: `OVER_PROMISE` beyond the balance, `RETRY_AFTER` if blocks on their way back to it will do, nothing moved;
     /// `NEVER_FITS` beyond the table width; `INVALID` (`Tokens`: 0 or beyond 2^32 − 1; `Sequence`: not admitted), `STALE`,
     /// `CANCELLED`; `BUSY` (driven by another thread; unaccepted tokens; a shared tail is to be copied, and the copy before

@@ -33,9 +33,9 @@ mod advance;
 mod audit;
 mod batch;
 #[cfg(all(test, feature = "model", not(loom)))]
-mod broken_bursts;
+mod burst_tests;
 #[cfg(all(test, not(loom)))]
-mod broken_tests;
+mod paused_tests;
 mod charge;
 #[cfg(all(test, not(loom)))]
 mod corrupt_tests;

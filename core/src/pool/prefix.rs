@@ -90,7 +90,8 @@ impl Pool<'_> {
         Ok(taken.admitted)
     }
 
-    /// Let the blocks of a pinned prefix go: no work was launched on them. The handle stays, opened.
+    /// Let the blocks of a pinned prefix go: no work was launched on them, and nothing is waited for on this account. Who has
+    /// launched work that reads them must `end` the sequence instead. The handle stays, opened.
     ///
     /// Errors: `STALE`, `BUSY`, `CANCELLED`; `INVALID(Sequence)` if it is not pinned; `CORRUPT` as in `end`. Threads: its
     /// driver. Lock-free. Cost: O(blocks held).

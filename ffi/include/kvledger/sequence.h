@@ -165,7 +165,8 @@ kvl_status kvl_accept(const kvl_pool *pool, kvl_sequence sequence, uint32_t toke
 
 /* Gives up `count` blocks by their ids: each loses this sequence as its holder, once, and its entry of the row is the
  * null block from now on. Full blocks of accepted tokens only. Besides: KVL_INVALID, KVL_ARGUMENT_BLOCK for an id that
- * is none of these, or is named twice; KVL_BUSY while both rows are being read. Cost: O(count * blocks held). */
+ * is none of these, or is named twice; KVL_BUSY while both rows are being read, or a copy that was not submitted is to
+ * write one of them. Cost: O(count * blocks held). */
 kvl_status kvl_release_blocks(const kvl_pool *pool, kvl_sequence sequence, const uint32_t *blocks, size_t count,
                               kvl_released *released, kvl_refusal *refusal);
 /* The same for the blocks of the tokens `from` .. `to`, `to` not included, counted from the sequence's first: both are
