@@ -34,8 +34,6 @@ mod audit;
 mod batch;
 #[cfg(all(test, feature = "model", not(loom)))]
 mod burst_tests;
-#[cfg(all(test, not(loom)))]
-mod paused_tests;
 mod charge;
 #[cfg(all(test, not(loom)))]
 mod corrupt_tests;
@@ -56,6 +54,8 @@ mod loom_tests;
 mod memory;
 mod observe;
 mod offload;
+#[cfg(all(test, not(loom)))]
+mod paused_tests;
 mod prefix;
 mod publish;
 mod reclaim;

@@ -188,11 +188,14 @@ mod tests {
                 (2, Batches::Growing),
             ] {
                 let load = Load { blocks: 2000, batches, threads, occupancy: Occupancy(950) };
-                let outcome = outcome_of(candidate, &load);
-                if threads == 1 || candidate.side == Side::Ours {
-                    assert_eq!(outcome.failures, 0, "{}, {load:?}", candidate.name);
-                }
-                assert!(outcome.takes > 0 && outcome.take.quantiles().is_some(), "{}, {load:?}", candidate.name);
+                // On a busy machine a slice may be over before a thread had its turn.
+                let measured = (0..200).map(|_| outcome_of(candidate, &load)).any(|outcome| {
+                    if threads == 1 || candidate.side == Side::Ours {
+                        assert_eq!(outcome.failures, 0, "{}, {load:?}", candidate.name);
+                    }
+                    outcome.takes > 0 && outcome.take.quantiles().is_some()
+                });
+                assert!(measured, "{}, {load:?}", candidate.name);
             }
         }
     }
