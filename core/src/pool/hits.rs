@@ -264,12 +264,7 @@ impl<'m> Pool<'m> {
                 if !self.pay_committed(purse) {
                     return None;
                 }
-                let joined = if planted(Plant::JoinAnyWord) {
-                    self.blocks.change(id, Word::join).is_some()
-                } else {
-                    self.blocks.exchange(id, word, next).is_ok()
-                };
-                if joined {
+                if self.blocks.exchange(id, word, next).is_ok() {
                     self.order.hit(id);
                     self.blocks.set_credit(id, purse.account);
                     self.counter(Counter::Idle).fetch_sub(1, AcqRel);

@@ -138,7 +138,7 @@ impl<'m> Pool<'m> {
         if unknown || self.failures.has(edition.written) { Err(Refusal::Stale) } else { Ok(()) }
     }
 
-    /// Publish one block; the block that is found from now on.
+    /// Publish one block.
     fn publish_block(
         &self,
         driver: &Driver<'_>,
@@ -147,20 +147,19 @@ impl<'m> Pool<'m> {
         identity: Identity,
         id: u32,
         published: &mut Published,
-    ) -> u32 {
+    ) {
         if self.blocks.word(id).has(Flag::Named) {
             // By this sequence before, or by who shared it.
-            return self.known(edition.group, identity, 0).unwrap_or(id);
+            return;
         }
-        let (known, replaces) = self.make_way(edition, identity, id);
+        let (spare, replaces) = self.make_way(edition, identity, id);
         self.begin_sharing(id, edition.group, driver.record.shared());
         // O24: before the exchange that publishes it.
         self.names.set(id, &Name { identity, written: edition.written, stamp: edition.stamp });
         self.names.set_tokens(id, self.tokens_of(edition.prefix.tokens, place));
-        if known.is_some() {
+        if spare {
             self.counter(Counter::Copies).fetch_add(1, AcqRel);
         }
-        let spare = known.is_some();
         self.order.published(id, identity);
         // By logical presence: who takes the place of another copy stores nothing new.
         let ticket = if spare || replaces { 0 } else { self.events.ticket() };
@@ -175,29 +174,28 @@ impl<'m> Pool<'m> {
         self.said(ticket, done.then_some(EventKind::Stored), id, edition.group, identity);
         if !done {
             self.counter(Counter::Copies).fetch_sub(u64::from(spare), AcqRel);
-            return id;
+            return;
         }
         published.stored += 1;
         published.known += u32::from(spare);
         self.index.insert(identity, id, |other| self.name_of(other));
-        known.unwrap_or(id)
     }
 
-    /// The block that is found under a name now, if it is held, and is from now on; one that nobody holds gives up its name
-    /// to `id`: whether one did.
-    fn make_way(&self, edition: &Edition<'_>, identity: Identity, id: u32) -> (Option<u32>, bool) {
+    /// Whether a held block is found under a name, and is from now on; and whether one that nobody holds gave up its name to
+    /// `id`.
+    fn make_way(&self, edition: &Edition<'_>, identity: Identity, id: u32) -> (bool, bool) {
         let mut replaces = false;
         loop {
-            let Some(other) = self.known(edition.group, identity, id) else { return (None, replaces) };
+            let Some(other) = self.known(edition.group, identity, id) else { return (false, replaces) };
             let word = self.blocks.word(other);
             if word.is(Kind::Held) {
                 let Some(first) = word.come_first().filter(|_| word.has(Flag::Named)) else {
-                    return (Some(other), replaces);
+                    return (true, replaces);
                 };
                 // The last of several copies, or the lowest: it is said to be the one that is found.
                 if self.blocks.exchange(other, word, first).is_ok() {
                     self.forget_copy(word);
-                    return (Some(other), replaces);
+                    return (true, replaces);
                 }
                 continue;
             }
@@ -207,7 +205,7 @@ impl<'m> Pool<'m> {
                 replaces = true;
             } else if self.blocks.word(other) == word {
                 // A reclaimer has it.
-                return (Some(other), replaces);
+                return (true, replaces);
             }
         }
     }
