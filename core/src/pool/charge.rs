@@ -31,31 +31,13 @@ impl Pool<'_> {
         // What could only be given below the watermark is never given.
         let ceiling = self.config.blocks.saturating_sub(self.safety()).saturating_sub(watermark);
         within(u64::from(need.committed) + u64::from(need.promised), ceiling)?;
-        loop {
-            let (short_by, scope) = match self.try_charge(group, need, watermark) {
-                Ok(()) => return Ok(()),
-                Err(short) => short,
-            };
-            if self.reclaim_up_to(short_by) > 0 {
-                continue;
-            }
-            if let Some(refusal) = self.refusal(short_by, scope, group, &asks) {
-                return Err(refusal);
-            }
-        }
+        self.until_granted(group, asks, || self.try_charge(group, need, watermark))
     }
 
     /// Charge `count` blocks to a group alone. As [`Pool::charge`].
     pub(super) fn charge_group(&self, group: Group, count: u32) -> Result<(), Refusal> {
-        loop {
-            let Err(short_by) = self.group_word(group).charge(count) else { return Ok(()) };
-            if self.reclaim_up_to(short_by) > 0 {
-                continue;
-            }
-            if let Some(refusal) = self.refusal(short_by, Scope::Group, Some(group), &|_| false) {
-                return Err(refusal);
-            }
-        }
+        let charge = || self.group_word(group).charge(count).map_err(|short| (short, Scope::Group));
+        self.until_granted(Some(group), |_| false, charge)
     }
 
     /// Whether `need` could be charged at this moment; what is over is reclaimed.
@@ -68,19 +50,35 @@ impl Pool<'_> {
     ) -> Result<(), Refusal> {
         let ceiling = self.config.blocks.saturating_sub(self.safety()).saturating_sub(watermark);
         within(u64::from(need.committed) + u64::from(need.promised), ceiling)?;
+        self.until_granted(Some(group), asks, || self.short(group, need, watermark))
+    }
+
+    /// Try until it is granted, or nothing is left to reclaim for it.
+    fn until_granted(
+        &self,
+        group: Option<Group>,
+        asks: impl Fn(u32) -> bool,
+        attempt: impl Fn() -> Result<(), (u32, Scope)>,
+    ) -> Result<(), Refusal> {
         loop {
-            let (word, count) = (self.group_word(group), need.blocks());
-            let (short_by, scope) = match (word.load().short_by(count), self.ledger.short_by(count, watermark)) {
-                (0, 0) => return Ok(()),
-                (0, short) => (short, Scope::Pool),
-                (short, _) => (short, Scope::Group),
-            };
+            let Err((short_by, scope)) = attempt() else { return Ok(()) };
             if self.reclaim_up_to(short_by) > 0 {
                 continue;
             }
-            if let Some(refusal) = self.refusal(short_by, scope, Some(group), &asks) {
+            if let Some(refusal) = self.refusal(short_by, scope, group, &asks) {
                 return Err(refusal);
             }
+        }
+    }
+
+    /// What is missing at this moment, in the group or else in the pool.
+    #[inline]
+    fn short(&self, group: Group, need: Need, watermark: u32) -> Result<(), (u32, Scope)> {
+        let count = need.blocks();
+        match (self.group_word(group).load().short_by(count), self.ledger.short_by(count, watermark)) {
+            (0, 0) => Ok(()),
+            (0, short) => Err((short, Scope::Pool)),
+            (short, _) => Err((short, Scope::Group)),
         }
     }
 
@@ -93,11 +91,7 @@ impl Pool<'_> {
         let (word, count) = (self.group_word(group), need.blocks());
         // Who asks for what is plainly not there charges nobody while he is refused: nobody else is refused for it, and
         // the release number need not change.
-        match (word.load().short_by(count), self.ledger.short_by(count, watermark)) {
-            (0, 0) => {}
-            (0, short) => return Err((short, Scope::Pool)),
-            (short, _) => return Err((short, Scope::Group)),
-        }
+        self.short(group, need, watermark)?;
         word.charge(count).map_err(|short| (short, Scope::Group))?;
         point("admit: group charged");
         self.ledger.admit(need, watermark).map_err(|short| {
