@@ -1,50 +1,36 @@
-// What kernels may use of their device, so that one source serves two: a GPU under nvcc, and the CPU under any C++17
-// compiler. On the CPU a launch runs its threads one after the other, in order. So it shows wrong indices and wrong
-// arguments, not races, and a kernel that needs a barrier cannot use it yet.
+// What kernels may use of their device, so that one source serves two: a GPU under nvcc, and the CPU device under any
+// C++17 compiler. A kernel body uses these names, plain C++ and nothing else:
+//
+//   KVK_SYMBOL(name)                 the launch function's name for this device
+//   KVK_KERNEL(threads) void f(P p)  a kernel, run by blocks of at most so many threads
+//   KVK_LAUNCH(f, blocks, threads, shared_bytes, run, p)   answers 0 or an error number
+//   KVK_DEVICE                       a function that kernels call
+//   KVK_UNROLL                       before a loop of constant length
+//   KVK_SHARED(T, name)              the block's shared memory as a T*, aligned to 1,024
+//   KVK_PLANT(name)                  false; in a build for the tests of the tests, whether that mistake is asked for
+//   kvk::thread() block() threads() blocks()   indices and sizes; launches have one dimension
+//   kvk::barrier() barrier_warp()    all threads of the block, of the warp; memory before is seen after
+//   kvk::shuffle(v, lane) shuffle_xor(v, mask) ballot(bool)  all lanes of a warp together; no order of memory
+//   kvk::copy_async<16>(shared, global, valid)  16 bytes, or zeros if not valid: then nothing is read
+//   kvk::commit() wait<N>()          ends a group of copies; waits until all but the newest N groups of this thread
+//                                    have landed. Others see what landed after a barrier
+//   kvk::load_matrix(r, row) load_matrix_transposed(r, row)  four 8x8 matrices of 16 bits; lane i names row i
+//   kvk::multiply<T>(d, a, b0, b1)   d += a * b for 16x16 by 16x8 of T (kvk::f16, kvk::bf16), sums in binary32
+//   kvk::load(p) load_once(p) store(p, v)  global memory, up to 16 bytes, counted; `load_once` will not be read again
+//   kvk::atomic_or(p, v) atomic_min(p, v)  global memory, 32 and 64 bits
+//   kvk::exp2 log2 tanh              of floats, as exact as the device's fast ones: 2 units in the last place
+//   numbers.h                        conversions
 #ifndef KVK_DEVICE_H
 #define KVK_DEVICE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #if defined(__CUDACC__)
-
-#include <cuda_runtime.h>
-
-// The name that a function has for this device.
-#define KVK_SYMBOL(name) kvk_cuda_##name
-
-// Runs `kernel` on `grid` blocks of `threads` threads in `stream`; 0, or the error number of the device.
-#define KVK_LAUNCH(kernel, grid, threads, stream, params)                          \
-  (kernel<<<(grid), (threads), 0, static_cast<cudaStream_t>(stream)>>>(params),    \
-   static_cast<uint32_t>(cudaGetLastError()))
-
+#include "device/gpu.h"
 #else
-
-#define KVK_SYMBOL(name) kvk_cpu_##name
-#define __global__ static
-
-struct dim3 {
-  unsigned x, y, z;
-  constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
-};
-
-static thread_local dim3 threadIdx, blockIdx, blockDim, gridDim;
-
-// The stream is not used: a launch is over when it returns.
-template <class Params>
-static uint32_t kvk_run(void (*kernel)(Params), dim3 grid, dim3 threads, void *, const Params &params) {
-  gridDim = grid;
-  blockDim = threads;
-  for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z)
-    for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
-      for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x)
-        for (threadIdx.z = 0; threadIdx.z < threads.z; ++threadIdx.z)
-          for (threadIdx.y = 0; threadIdx.y < threads.y; ++threadIdx.y)
-            for (threadIdx.x = 0; threadIdx.x < threads.x; ++threadIdx.x) kernel(params);
-  return 0;
-}
-
-#define KVK_LAUNCH(kernel, grid, threads, stream, params) kvk_run(kernel, grid, threads, stream, params)
-
+#include "../cpu/device.h"
 #endif
+#include "device/numbers.h"
+
 #endif
