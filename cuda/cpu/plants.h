@@ -1,0 +1,47 @@
+// Mistakes that kernels can be told to make, so that tests can prove that they would be found. Compiled in with
+// KVK_PLANTS only: ordinarily `KVK_PLANT(name)` is the constant false, and nothing of this is there.
+#ifndef KVK_CPU_PLANTS_H
+#define KVK_CPU_PLANTS_H
+
+#include <stdint.h>
+
+// PLANT(name): what is wrong with it.
+#define KVK_PLANT_LIST(PLANT)                                                                      \
+  PLANT(barrier_before_values) /* attend: no barrier between the keys' use and the values' */      \
+  PLANT(wait_for_values)       /* attend: values are used before their copies have landed */       \
+  PLANT(barrier_before_join)   /* attend: warps are joined before all have written their part */   \
+  PLANT(tail_predicate)        /* attend: keys behind the end are loaded from the null block */    \
+  PLANT(window_by_one)         /* attend: one key less than the window */                          \
+  PLANT(merge_of_nothing)      /* merge: arithmetic on -infinity where all parts are empty */      \
+  PLANT(offset_32_bits)        /* any: offsets of elements are cut to 32 bits */                   \
+  PLANT(empty_row)             /* attend: rows that see no key are not written */
+
+#if defined(KVK_PLANTS)
+
+// Asks for one mistake in all launches from now on; NULL: for none. 1 if there is none of that name, else 0.
+extern "C" uint32_t kvk_cpu_plant(const char *name);
+
+namespace kvk {
+
+enum class plant : uint32_t {
+  none,
+#define KVK_PLANT_ENTRY(name) name,
+  KVK_PLANT_LIST(KVK_PLANT_ENTRY)
+#undef KVK_PLANT_ENTRY
+};
+
+namespace cpu {
+extern plant asked_for;
+}
+
+inline bool planted(plant mistake) { return __atomic_load_n(&cpu::asked_for, __ATOMIC_RELAXED) == mistake; }
+
+}  // namespace kvk
+
+#define KVK_PLANT(name) ::kvk::planted(::kvk::plant::name)
+
+#else
+#define KVK_PLANT(name) false
+#endif
+
+#endif
