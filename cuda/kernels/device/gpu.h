@@ -135,6 +135,12 @@ KVK_DEVICE float exp2(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+// Rounded to nearest for magnitudes from 2^-126 to 2^126: the short way of the compiler's own division.
+KVK_DEVICE float reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return fmaf(y, -fmaf(x, y, -1.0f), y);
+}
 KVK_DEVICE float log2(float x) { return __log2f(x); }
 KVK_DEVICE float tanh(float x) { return tanhf(x); }
 
