@@ -94,7 +94,7 @@ KVK_KERNEL(kMergeThreads) void merge(kvk_attend_params p) {
   }
 }
 
-KVK_DEVICE float base_two(float natural) { return natural == -INFINITY ? -INFINITY : natural / kLn2; }
+KVK_DEVICE float base_two(float natural) { return natural == -INFINITY ? -INFINITY : natural * kLog2E; }
 
 // One of two that is empty leaves the other as it is, bit for bit.
 KVK_DEVICE void merge_two_row(const kvk_merge_two_params &p, uint32_t token, uint32_t head) {

@@ -8,6 +8,7 @@
 namespace kvk {
 
 constexpr float kLn2 = 0.6931471805599453f;
+constexpr float kLog2E = 1.4426950408889634f;
 
 // Partial sums are read and written by fours.
 struct alignas(16) Four {
@@ -25,7 +26,7 @@ struct Total {
 KVK_DEVICE Total with_sink(float peak, float mass, const float *sinks, uint32_t head) {
   float shrink = 1.0f;
   if (sinks != nullptr) {
-    const float sink = load(&sinks[head]) * 1.4426950408889634f;
+    const float sink = load(&sinks[head]) * kLog2E;
     const float higher = fmaxf(peak, sink);
     if (higher == -INFINITY) return Total{-INFINITY, 0.0f};
     shrink = exp2(peak - higher);
@@ -33,7 +34,7 @@ KVK_DEVICE Total with_sink(float peak, float mass, const float *sinks, uint32_t 
     peak = higher;
   }
   if (!(mass > 0.0f) && mass == mass) return Total{-INFINITY, 0.0f};
-  return Total{peak + log2(mass), shrink / mass};
+  return Total{peak + log2(mass), shrink * reciprocal(mass)};
 }
 
 // Eight elements in a type of outputs, in one store.

@@ -6,20 +6,15 @@
 
 namespace kvk {
 
-KVK_DEVICE kvk_item load_item(const kvk_item *item) {
-  return kvk_item{load(&item->sequence), load(&item->head),    load(&item->first_row),
-                  load(&item->first_key), load(&item->end_key), load(&item->part)};
-}
-
 // One step of the pipeline for each tile: wait for it, let all threads see it, start on later ones, use it.
 template <class S>
-KVK_DEVICE void sum_keys(const kvk_attend_params &p, typename S::Shared &shared, const RowTile &rows,
-                         const KeyRange &keys, Sums<S> &sums) {
+KVK_DEVICE void sum_keys(const kvk_attend_params &p, typename S::Shared &shared, const KeyRange &keys,
+                         Sums<S> &sums) {
+  sums.clear();
   const int tiles = tile_count<S>(keys);
   for (int tile = 0; tile < S::kStages; ++tile) place_tile<S>(p, shared, keys, tile);
   barrier();
   for (int tile = 0; tile < S::kStages - 1; ++tile) fetch_tile<S>(p, shared, tile);
-  const TwoRows mine = two_rows<S>(p, shared, rows);
   const int first_key = S::kSharesKeys ? warp_of() * 16 : 0;
   const Queries<S> queries(shared);
   for (int tile = 0; tile < tiles; ++tile) {
@@ -32,7 +27,7 @@ KVK_DEVICE void sum_keys(const kvk_attend_params &p, typename S::Shared &shared,
     const int32_t tile_key = static_cast<int32_t>(keys.begin) + tile * S::kKeys;
     float scores[S::kWarpKeys / 8][4];
     products<S>(scores, shared, queries, stage, first_key);
-    finish_scores<S>(scores, p, shared, mine, at, tile_key, first_key);
+    finish_scores<S>(scores, p, shared, at, tile_key, first_key);
     weigh<S>(sums, scores);
     add_values<S>(sums, scores, p, shared, at, stage, first_key);
   }
@@ -40,18 +35,24 @@ KVK_DEVICE void sum_keys(const kvk_attend_params &p, typename S::Shared &shared,
 }
 
 template <class S>
-KVK_DEVICE void attend_item(const kvk_attend_params &p, typename S::Shared &shared, const kvk_item &item) {
+KVK_DEVICE KeyRange begin_item(const kvk_attend_params &p, typename S::Shared &shared, const kvk_item &item) {
   const RowTile rows = row_tile(p, item.sequence, item.head, item.first_row);
   load_positions<S>(p, shared, rows, load(&p.lengths[item.sequence]));
   load_queries<S>(p, shared, rows, item.sequence);
   barrier();
-  const KeyRange keys = seen_keys<S>(p, shared, item);
+  return seen_keys<S>(p, shared, item);
+}
+
+// The item is read anew at the end: the sums need its registers meanwhile.
+template <class S>
+KVK_DEVICE void attend_item(const kvk_attend_params &p, typename S::Shared &shared, const kvk_item *from) {
+  const KeyRange keys = begin_item<S>(p, shared, load_item(from));
   if (KVK_PLANT(empty_row) && keys.end <= keys.begin) return;
   Sums<S> sums;
-  sums.clear();
-  sum_keys<S>(p, shared, rows, keys, sums);
+  sum_keys<S>(p, shared, keys, sums);
   leave_sums<S>(sums, shared);
-  write_rows<S>(p, shared, rows, item.part);
+  const kvk_item item = load_item(from);
+  write_rows<S>(p, shared, row_tile(p, item.sequence, item.head, item.first_row), item.part);
 }
 
 template <class S>
@@ -60,7 +61,7 @@ KVK_KERNEL(S::kThreads) void attend(kvk_attend_params p) {
   const uint32_t end = load(&p.item_starts[block() + 1]);
   for (uint32_t i = load(&p.item_starts[block()]); i < end; ++i) {
     barrier();  // the last item's sums have been read
-    attend_item<S>(p, *shared, load_item(&p.items[i]));
+    attend_item<S>(p, *shared, &p.items[i]);
   }
 }
 

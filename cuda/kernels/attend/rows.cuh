@@ -26,6 +26,11 @@ KVK_DEVICE RowTile row_tile(const kvk_attend_params &p, uint32_t sequence, uint3
   return tile;
 }
 
+KVK_DEVICE kvk_item load_item(const kvk_item *item) {
+  return kvk_item{load(&item->sequence), load(&item->head),    load(&item->first_row),
+                  load(&item->first_key), load(&item->end_key), load(&item->part)};
+}
+
 // A row of the output: its token in the batch, and its query head.
 struct Target {
   uint32_t token;
@@ -45,13 +50,17 @@ KVK_DEVICE void load_positions(const kvk_attend_params &p, typename S::Shared &s
   const int row = static_cast<int>(thread());
   if (row >= S::kRows) return;
   int32_t position = -1;
+  float slope = 0.0f;
   if (has_row(tile, row)) {
-    const uint32_t token = target_of(tile, row).token;
+    const Target target = target_of(tile, row);
+    const uint32_t token = target.token;
     position = static_cast<int32_t>(p.query_positions != nullptr
                                         ? load(&p.query_positions[token])
                                         : length - tile.row_count / tile.group + (token - tile.first_token));
+    if (p.slopes != nullptr) slope = load(&p.slopes[target.head]);
   }
   shared.position[row] = position;
+  shared.slope[row] = slope;
 }
 
 // The first key that a row sees. `window` counts the keys before the row's own.

@@ -4,29 +4,10 @@
 #ifndef KVK_ATTEND_SCORES_CUH
 #define KVK_ATTEND_SCORES_CUH
 
+#include "../result.cuh"
 #include "tiles.cuh"
 
 namespace kvk {
-
-// What a thread knows of its two rows.
-struct TwoRows {
-  int32_t first[2];  // keys first..=last are seen; none if last < first
-  int32_t last[2];
-  float slope[2];
-};
-
-template <class S>
-KVK_DEVICE TwoRows two_rows(const kvk_attend_params &p, const typename S::Shared &shared, const RowTile &tile) {
-  TwoRows rows;
-  KVK_UNROLL
-  for (int half = 0; half < 2; ++half) {
-    const int row = (S::kSharesKeys ? 0 : warp_of() * 16) + lane_of() / 4 + half * 8;
-    rows.last[half] = shared.position[row];
-    rows.first[half] = rows.last[half] < 0 ? 0 : first_seen(p, rows.last[half]);
-    rows.slope[half] = p.slopes != nullptr && has_row(tile, row) ? load(&p.slopes[target_of(tile, row).head]) : 0.0f;
-  }
-  return rows;
-}
 
 // One 16 by 16 step of the queries of this warp. For eight bits, columns are in the order in which a word of a key
 // holds them: the sum over them has none.
@@ -105,28 +86,31 @@ KVK_DEVICE void products(float (&scores)[S::kWarpKeys / 8][4], const typename S:
   }
 }
 
-constexpr float kLog2E = 1.4426950408889634f;
-
 // From products to powers of two; masked by selection, because -infinity added to NaN is NaN.
 template <class S>
 KVK_DEVICE void finish_scores(float (&scores)[S::kWarpKeys / 8][4], const kvk_attend_params &p,
-                              const typename S::Shared &shared, const TwoRows &rows, int at, int32_t tile_key,
-                              int first_key) {
+                              const typename S::Shared &shared, int at, int32_t tile_key, int first_key) {
   const bool scaled = S::kBytes == 1 && p.cache.key_scales != nullptr;
   const float scale = S::kBytes == 1 && !scaled ? p.scale * p.cache.key_scale : p.scale;
+  const float inverse_cap = p.soft_cap != 0.0f ? reciprocal(p.soft_cap) : 0.0f;
   KVK_UNROLL
-  for (int n = 0; n < S::kWarpKeys / 8; ++n) {
+  for (int half = 0; half < 2; ++half) {
+    const int row = (S::kSharesKeys ? 0 : warp_of() * 16) + lane_of() / 4 + half * 8;
+    const int32_t last = shared.position[row], first = first_seen(p, last);
+    const float slope = p.slopes != nullptr ? shared.slope[row] : 0.0f;
     KVK_UNROLL
-    for (int j = 0; j < 4; ++j) {
-      const int half = j >> 1, i = first_key + n * 8 + (lane_of() & 3) * 2 + (j & 1);
-      const int32_t key = tile_key + i;
-      float score = scores[n][j] * scale;
-      if (scaled) score *= shared.key_scale[at][i];
-      if (p.soft_cap != 0.0f) score = p.soft_cap * tanh(score / p.soft_cap);
-      if (p.slopes != nullptr) score += rows.slope[half] * static_cast<float>(key - rows.last[half]);
-      const bool seen = (shared.readable[at][i >> 5] >> (i & 31) & 1) != 0 && key >= rows.first[half] &&
-                        key <= rows.last[half];
-      scores[n][j] = seen ? score * kLog2E : -INFINITY;
+    for (int n = 0; n < S::kWarpKeys / 8; ++n) {
+      KVK_UNROLL
+      for (int j = half * 2; j < half * 2 + 2; ++j) {
+        const int i = first_key + n * 8 + (lane_of() & 3) * 2 + (j & 1);
+        const int32_t key = tile_key + i;
+        float score = scores[n][j] * scale;
+        if (scaled) score *= shared.key_scale[at][i];
+        if (p.soft_cap != 0.0f) score = p.soft_cap * tanh(score * inverse_cap);
+        if (p.slopes != nullptr) score += slope * static_cast<float>(key - last);
+        const bool readable = (shared.readable[at][i >> 5] >> (i & 31) & 1) != 0;
+        scores[n][j] = readable && key >= first && key <= last ? score * kLog2E : -INFINITY;
+      }
     }
   }
 }

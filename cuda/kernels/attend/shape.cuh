@@ -69,6 +69,7 @@ struct Shape {
     float key_scale[kAhead][kBytes == 1 ? kKeys : 1];
     float value_scale[kAhead][kBytes == 1 ? kKeys : 1];
     int32_t position[kRows];  // place of each row's token in its sequence; -1: the tile has no such row
+    float slope[kRows];
     float peak[kWarps * 16];
     float mass[kWarps * 16];
   };

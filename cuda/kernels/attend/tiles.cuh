@@ -43,13 +43,13 @@ KVK_DEVICE int tile_count(const KeyRange &keys) {
 template <class S>
 KVK_DEVICE void place_tile(const kvk_attend_params &p, typename S::Shared &shared, const KeyRange &keys, int tile) {
   const int at = tile % S::kAhead, i = static_cast<int>(thread());
-  if (i >= S::kKeys) return;
   const uint32_t key = keys.begin + static_cast<uint32_t>(tile * S::kKeys + i);
   Place place = {0, 0};
-  if (key < keys.end) place = locate(p.cache, p.table, keys.row, key, p.status);
+  if (i < S::kKeys && key < keys.end) place = locate(p.cache, p.table, keys.row, key, p.status);
   const bool readable = place.block != 0;
+  const uint32_t bits = ballot(readable);  // by all warps, also those without a key
+  if (i >= S::kKeys) return;
   shared.elements[at][i] = readable ? element_of(p.cache, place, keys.head) : -1;
-  const uint32_t bits = ballot(readable);
   if (lane_of() == 0) shared.readable[at][warp_of()] = bits;
   if (S::kBytes == 1 && p.cache.key_scales != nullptr) {
     const int64_t scale = scale_of(p.cache, place, keys.head);
@@ -66,7 +66,7 @@ KVK_DEVICE void fetch_tile(const kvk_attend_params &p, typename S::Shared &share
   const int at = tile % S::kAhead, stage = tile % S::kStages;
   const unsigned char *const keys = static_cast<const unsigned char *>(p.cache.keys);
   const unsigned char *const values = static_cast<const unsigned char *>(p.cache.values);
-  KVK_UNROLL
+  KVK_UNROLL_BY(4)  // more addresses at once would not leave registers for the sums
   for (int i = static_cast<int>(thread()); i < S::kKeys * kChunks; i += S::kThreads) {
     const int key = i / kChunks, chunk = i % kChunks;
     const int64_t element = shared.elements[at][key];

@@ -5,9 +5,11 @@
 #include <cuda_runtime.h>
 
 #define KVK_SYMBOL(name) kvk_cuda_##name
-#define KVK_KERNEL(threads) __global__ __launch_bounds__(threads)
+#define KVK_KERNEL(...) __global__ __launch_bounds__(__VA_ARGS__)
 #define KVK_DEVICE __device__ __forceinline__
 #define KVK_UNROLL _Pragma("unroll")
+#define KVK_UNROLL_BY(times) _Pragma(KVK_TEXT(unroll times))
+#define KVK_TEXT(...) #__VA_ARGS__
 #define KVK_PLANT(name) false
 #define KVK_SHARED(T, name)                                       \
   extern __shared__ __align__(1024) unsigned char kvk_shared_[]; \
