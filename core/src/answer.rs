@@ -123,7 +123,7 @@ pub enum Argument {
     Safety = 4,
     /// `PoolConfig::block_tokens`: 0.
     BlockTokens = 5,
-    /// `PoolConfig::sequences`: not in 1 ..= 2^20.
+    /// `PoolConfig::sequences`: not in 1 ..= 2^20; of a split plan: more than its maximum, or a maximum of 0.
     Sequences = 6,
     /// `PoolConfig::table_width`: 0 or above 2^31 - 2.
     TableWidth = 7,
@@ -151,7 +151,7 @@ pub enum Argument {
     Account = 18,
     /// An output array is shorter than stated.
     Output = 19,
-    /// The header of the memory: magic, version, geometry or size do not match.
+    /// The header of the memory, or of a plan: magic, version, geometry, size or checksum do not match.
     Header = 20,
     /// A pointer is NULL (C ABI only).
     Pointer = 21,
@@ -173,12 +173,24 @@ pub enum Argument {
     Transfers = 29,
     /// `PoolConfig::events`: not a power of two, or above 2^20.
     Events = 30,
-    /// The window: it has tokens and no chunk, or its bound does not fit in 32 bits.
+    /// The window: it has tokens and no chunk, or its bound does not fit in 32 bits; of a split plan: below -1.
     Window = 31,
     /// The identities: a block has another one already.
     Identity = 32,
     /// A block that is not the caller's, named twice, only partly covered, or not full.
     Block = 33,
+    /// Split plan: heads or query heads are 0 or more than 65,536, or query heads are no multiple of heads.
+    Heads = 34,
+    /// Split plan: rows, keys or overhead of a tile.
+    Tile = 35,
+    /// Split plan: thread blocks not in 1 ..= 65,536.
+    ThreadBlocks = 36,
+    /// Split plan: a chunk that is no multiple of the key tile, or above 2^30.
+    Chunk = 37,
+    /// Split plan: query starts of another count or order, or too few query positions.
+    Queries = 38,
+    /// Split plan: begins or ends of another count than the lengths.
+    Ranges = 39,
 }
 
 /// Where corruption was noticed.
@@ -194,7 +206,7 @@ pub enum Place {
 
 impl Argument {
     /// All, in the order of their numbers, from 1.
-    const ALL: [Argument; 33] = [
+    const ALL: [Argument; 39] = [
         Argument::Memory,
         Argument::Table,
         Argument::Blocks,
@@ -228,6 +240,12 @@ impl Argument {
         Argument::Window,
         Argument::Identity,
         Argument::Block,
+        Argument::Heads,
+        Argument::Tile,
+        Argument::ThreadBlocks,
+        Argument::Chunk,
+        Argument::Queries,
+        Argument::Ranges,
     ];
 
     /// The argument of this number; `None` if there is none.

@@ -85,6 +85,7 @@ mod retire;
 mod sequence;
 mod slots;
 mod snapshot;
+pub mod split;
 mod streams;
 mod sync;
 mod table;

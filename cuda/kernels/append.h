@@ -8,22 +8,30 @@
 extern "C" {
 #endif
 
+// A token's place. Block 0: the token is not written (padding of a batch).
+typedef struct kvk_slot {
+  uint32_t block;
+  uint32_t token;  // below B
+} kvk_slot;
+
 typedef struct kvk_append_params {
   kvk_cache cache;
-  const void *keys;      // [tokens][heads][head_dim] of `type`, by the strides below
+  const void *keys;       // [tokens][heads][head_dim] of `type`, by the strides below
   const void *values;
-  int64_t token_stride;  // elements, for keys and values alike
+  int64_t token_stride;   // elements, for keys and values alike
   int64_t head_stride;
-  const int64_t *slots;  // [tokens]: block * B + place in the block; -1: this token is not written
+  const kvk_slot *slots;  // [tokens]: where each goes
   kvk_status *status;
   uint32_t tokens;
-  uint32_t type;         // KVK_F16 or KVK_BF16
+  uint32_t type;          // KVK_F16 or KVK_BF16
 } kvk_append_params;
 
-// With `cache.key_scales`, the scale of each (token, head) is the least with which its largest number fits, and is
-// written beside; without, numbers are divided by the cache's one scale.
-// Rounded to nearest even; what is too large becomes the type's largest, NaN stays NaN (0 in INT8). No two tokens may
-// have the same slot. Returns 0, or the device's error number.
+// Eight-bit numbers are x * (1 / scale), rounded to nearest even; what is too large becomes the type's largest (448,
+// 57,344, 127), NaN stays NaN (0 in INT8). The scale is the cache's one, or, with `cache.key_scales`, of each (token,
+// head) its largest finite magnitude * (1 / the type's largest), at least 2^-100, and written there. Both reciprocals
+// are rounded to nearest, so every device writes the same bits. Sixteen-bit caches have no scales. No two tokens may
+// have the same slot. Returns 0, or the device's error number; KVK_UNSUPPORTED above 256 elements a head, or for 2^31
+// heads of keys or more.
 uint32_t kvk_cpu_append(const kvk_append_params *params, void *run);
 uint32_t kvk_cuda_append(const kvk_append_params *params, void *stream);
 

@@ -103,9 +103,6 @@ typedef struct kvk_merge_two_params {
 uint32_t kvk_cpu_merge_two(const kvk_merge_two_params *params, void *run);
 uint32_t kvk_cuda_merge_two(const kvk_merge_two_params *params, void *stream);
 
-// Answer of a launch that has no kernel for these parameters.
-#define KVK_UNSUPPORTED 0x4B560001u
-
 #ifdef __cplusplus
 }
 static_assert(sizeof(kvk_item) == 24 && sizeof(kvk_join) == 24, "no hidden padding");

@@ -18,14 +18,17 @@ typedef struct kvk_gather_params {
   kvk_status *status;          // keys that cannot be read are 0, and reported
   uint32_t sequences;
   uint32_t type;               // KVK_F16 or KVK_BF16
+  uint32_t total;              // starts[sequences]
+  uint32_t reserved;
 } kvk_gather_params;
 
+// Answers KVK_UNSUPPORTED if there are 2^31 heads of keys or more.
 uint32_t kvk_cpu_gather(const kvk_gather_params *params, void *run);
 uint32_t kvk_cuda_gather(const kvk_gather_params *params, void *stream);
 
 #ifdef __cplusplus
 }
-static_assert(sizeof(kvk_gather_params) == 192, "no hidden padding");
+static_assert(sizeof(kvk_gather_params) == 200, "no hidden padding");
 #endif
 
 #endif

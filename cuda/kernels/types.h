@@ -67,6 +67,9 @@ typedef struct kvk_table {
   uint32_t reserved;
 } kvk_table;
 
+// Answer of a launch that has no kernel for these parameters: nothing was enqueued.
+#define KVK_UNSUPPORTED 0x4B560001u
+
 #ifdef __cplusplus
 }
 static_assert(sizeof(kvk_status) == 16 && sizeof(kvk_cache) == 112 && sizeof(kvk_table) == 32, "no hidden padding");

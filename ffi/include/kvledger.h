@@ -50,6 +50,7 @@
 #include "kvledger/ranks.h"     /* processes that admit the same requests */
 
 #include "kvledger/plan.h"        /* arithmetic before anything exists */
+#include "kvledger/split.h"       /* the attention of a batch, cut into equal pieces */
 #include "kvledger/free_blocks.h" /* the free list by itself */
 
 #endif

@@ -9,6 +9,7 @@ use core::mem::MaybeUninit;
 use kvledger_core::plan::{Binomial, Element, Grain, Region};
 use kvledger_core::ranks::Vote;
 use kvledger_core::recorder::{Dump, Handles, Named, Names, Numbers, Record, Steps};
+use kvledger_core::split::SplitPlan;
 use kvledger_core::{
     Account, Argument, BlockId, Line, Place, Pool, PoolConfig, Prefix, Refusal, Scope, Sequence, Storage, Stream,
     StreamSet, entries, lines,
@@ -280,4 +281,28 @@ pub extern "C" fn kvl_exempt_handles_each(handles: &Handles<'static>) -> u64 {
     let mut all = 0;
     handles.each(|sequence| all ^= sequence.generation);
     all
+}
+
+/// C has it from `kvl_split_read`.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_split_plan_header(plan: &SplitPlan<'static>) -> u32 {
+    plan.header().items
+}
+
+/// C reads the array where `kvl_split_layout` says.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_split_plan_items(plan: &SplitPlan<'static>) -> u32 {
+    plan.items().fold(0, |all, item| all ^ item.part)
+}
+
+/// C reads the array where `kvl_split_layout` says.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_split_plan_items_of(plan: &SplitPlan<'static>, thread_block: u32) -> u32 {
+    plan.items_of(thread_block).fold(0, |all, item| all ^ item.part)
+}
+
+/// C reads the array where `kvl_split_layout` says.
+#[unsafe(no_mangle)]
+pub extern "C" fn kvl_exempt_split_plan_joins(plan: &SplitPlan<'static>) -> u32 {
+    plan.joins().fold(0, |all, join| all ^ join.count)
 }

@@ -43,6 +43,7 @@ mod release;
 mod rows;
 mod sequences;
 mod speculation;
+mod split;
 mod together;
 mod transfers;
 
@@ -69,6 +70,7 @@ pub use release::*;
 pub use rows::*;
 pub use sequences::*;
 pub use speculation::*;
+pub use split::*;
 pub use together::*;
 pub use transfers::*;
 

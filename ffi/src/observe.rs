@@ -29,14 +29,19 @@ impl KvlFault {
 
 impl From<Fault> for KvlFault {
     fn from(fault: Fault) -> KvlFault {
-        let Fault { invariant, expected, found, .. } = fault;
-        let mut what = [0; FAULT_TEXT_BYTES];
-        // The last byte stays NUL.
-        for (to, from) in what.iter_mut().take(FAULT_TEXT_BYTES - 1).zip(fault.what.bytes()) {
-            *to = from;
-        }
-        KvlFault { invariant, what, expected, found }
+        let Fault { invariant, what, expected, found } = fault;
+        KvlFault { invariant, what: text(what), expected, found }
     }
+}
+
+/// Text for C: ended by NUL, and cut if it is longer.
+pub(crate) fn text(what: &str) -> [u8; FAULT_TEXT_BYTES] {
+    let mut bytes = [0; FAULT_TEXT_BYTES];
+    // The last byte stays NUL.
+    for (to, from) in bytes.iter_mut().take(FAULT_TEXT_BYTES - 1).zip(what.bytes()) {
+        *to = from;
+    }
+    bytes
 }
 
 /// `Pool::counts`.

@@ -5,6 +5,9 @@ use kvledger_core::identity::{Identity, IdentityKey};
 use kvledger_core::plan::{Budget, Ratio, Usage};
 use kvledger_core::ranks::Digest;
 use kvledger_core::recorder::RingState;
+use kvledger_core::split::{
+    DECODE_ROWS, PREFILL_ROWS, SPLIT_VERSION, Split, SplitCounts, SplitHeader, SplitItem, SplitJoin, SplitLayout, WHOLE,
+};
 use kvledger_core::{
     Account, AccountSnapshot, Admitted, Advanced, Batch, CopyOrder, Counts, EventCursor, EventsRead, Forked, Found,
     GroupSnapshot, Offloaded, PoolConfig, Published, Refusal, Released, RowView, Scope, Sequence, SequenceSnapshot,
@@ -13,7 +16,7 @@ use kvledger_core::{
 use kvledger_ffi::{
     FAULT_TEXT_BYTES, FREE_BLOCKS_BYTES, HINT_ANY, HINT_OPENS, JOINTS_MAX, KvlAdmission, KvlBlockPair, KvlDecision,
     KvlDomain, KvlEvent, KvlFault, KvlFreeBlocks, KvlFreeCursor, KvlGeometry, KvlJoint, KvlPool, KvlPrefix,
-    KvlProposal, KvlRank, KvlRefusal, KvlVote, POOL_BYTES, RANK_BYTES,
+    KvlProposal, KvlRank, KvlRefusal, KvlSplitBatch, KvlSplitFault, KvlVote, POOL_BYTES, RANK_BYTES,
 };
 use std::fmt::Write;
 use std::mem::{align_of, offset_of, size_of};
@@ -107,6 +110,34 @@ fn shared_structures() -> String {
     out
 }
 
+/// What a device reads of a split plan, and what it is made of.
+fn split_structures() -> String {
+    let mut out = String::new();
+    layout!(out, Split as "kvl_split" {
+        heads, query_heads, tile_rows, tile_keys, window, chunk_keys, thread_blocks, overhead_tiles, sequences_max,
+        query_tokens_max, keys_max
+    });
+    layout!(out, KvlSplitBatch as "kvl_split_batch" {
+        lengths, query_starts, query_positions, begins, ends, sequences, query_positions_count
+    });
+    layout!(out, SplitItem as "kvl_split_item" { sequence, head, first_row, first_key, end_key, part });
+    layout!(out, SplitJoin as "kvl_split_join" { sequence, head, first_row, first_part, count, reserved });
+    layout!(out, SplitHeader as "kvl_split_header" {
+        version, checksum, generation, words, items, joins, parts, sequences, chunk_keys, thread_blocks, tile_rows,
+        tile_keys, heads, items_max, joins_max, parts_max
+    });
+    layout!(out, SplitLayout as "kvl_split_places" {
+        bytes, item_starts, items, joins, join_count, items_max, joins_max, parts_max, row_tiles_max
+    });
+    layout!(out, SplitCounts as "kvl_split_counts" { items, joins, parts, row_tiles, cost_max, cost });
+    layout!(out, KvlSplitFault as "kvl_split_fault" { what, index, reserved, expected, found });
+    require(&mut out, &format!("KVL_SPLIT_VERSION == {SPLIT_VERSION}u"));
+    require(&mut out, &format!("KVL_SPLIT_DECODE_ROWS == {DECODE_ROWS}u"));
+    require(&mut out, &format!("KVL_SPLIT_PREFILL_ROWS == {PREFILL_ROWS}u"));
+    require(&mut out, &format!("KVL_SPLIT_WHOLE == {WHOLE}u"));
+    out
+}
+
 /// The numbered variants of a Rust enumeration, from its source: a new one is seen without anybody adding it here.
 fn variants(source: &str, name: &str) -> Vec<(String, String)> {
     let start = source.find(&format!("pub enum {name} {{")).unwrap_or_else(|| panic!("{name} is not there"));
@@ -131,7 +162,7 @@ fn numbers() -> String {
     let answers = include_str!("../../core/src/answer.rs");
     let elements = include_str!("../../core/src/plan/element.rs");
     let enumerations = [
-        (answers, "Argument", "ARGUMENT", 33),
+        (answers, "Argument", "ARGUMENT", 39),
         (answers, "Scope", "SCOPE", 2),
         (answers, "Place", "PLACE", 2),
         (elements, "Element", "ELEMENT", 7),
@@ -247,6 +278,7 @@ fn the_parts_of_the_header_are_whole() {
 fn structures_have_the_same_layout() {
     assert_eq!(both(&structures()), ["", ""]);
     assert_eq!(both(&shared_structures()), ["", ""]);
+    assert_eq!(both(&split_structures()), ["", ""]);
 }
 
 #[test]

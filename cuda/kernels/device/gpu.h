@@ -5,9 +5,11 @@
 #include <cuda_runtime.h>
 
 #define KVK_SYMBOL(name) kvk_cuda_##name
-#define KVK_KERNEL(threads) __global__ __launch_bounds__(threads)
+#define KVK_KERNEL(...) __global__ __launch_bounds__(__VA_ARGS__)
 #define KVK_DEVICE __device__ __forceinline__
 #define KVK_UNROLL _Pragma("unroll")
+#define KVK_UNROLL_BY(times) _Pragma(KVK_TEXT(unroll times))
+#define KVK_TEXT(...) #__VA_ARGS__
 #define KVK_PLANT(name) false
 #define KVK_SHARED(T, name)                                       \
   extern __shared__ __align__(1024) unsigned char kvk_shared_[]; \
@@ -134,6 +136,12 @@ KVK_DEVICE float exp2(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
+}
+// Rounded to nearest for magnitudes from 2^-126 to 2^126: the short way of the compiler's own division.
+KVK_DEVICE float reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return fmaf(y, -fmaf(x, y, -1.0f), y);
 }
 KVK_DEVICE float log2(float x) { return __log2f(x); }
 KVK_DEVICE float tanh(float x) { return tanhf(x); }

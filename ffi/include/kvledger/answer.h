@@ -61,7 +61,13 @@ enum {
   KVL_ARGUMENT_EVENTS = 30,
   KVL_ARGUMENT_WINDOW = 31,
   KVL_ARGUMENT_IDENTITY = 32, /* the block has another name already */
-  KVL_ARGUMENT_BLOCK = 33     /* not the caller's, named twice, covered in part, or not full */
+  KVL_ARGUMENT_BLOCK = 33,    /* not the caller's, named twice, covered in part, or not full */
+  KVL_ARGUMENT_HEADS = 34,
+  KVL_ARGUMENT_TILE = 35, /* rows, keys or overhead */
+  KVL_ARGUMENT_THREAD_BLOCKS = 36,
+  KVL_ARGUMENT_CHUNK = 37,
+  KVL_ARGUMENT_QUERIES = 38, /* query starts of another count or order, or too few positions */
+  KVL_ARGUMENT_RANGES = 39   /* begins or ends of another count than lengths */
 };
 
 /* Fields that an answer does not have are 0. */

@@ -1,0 +1,6 @@
+// Attention for heads of at most 64 elements: a file of its own, so that instances compile side by side.
+#include "attend/attend.cuh"
+
+extern "C" uint32_t KVK_SYMBOL(attend_64)(const kvk_attend_params *params, void *run) {
+  return kvk::attend_types<64>(*params, run);
+}
