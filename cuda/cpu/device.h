@@ -14,9 +14,10 @@
 #include "thread.h"
 
 #define KVK_SYMBOL(name) kvk_cpu_##name
-#define KVK_KERNEL(threads) void
+#define KVK_KERNEL(...)
 #define KVK_DEVICE inline __attribute__((always_inline))
 #define KVK_UNROLL
+#define KVK_UNROLL_BY(times)
 #define KVK_SHARED(T, name) T *const name = reinterpret_cast<T *>(::kvk::cpu::self->place->shared)
 #define KVK_LAUNCH(kernel, blocks, threads, shared, run, params) \
   ::kvk::launch(kernel, blocks, threads, shared, run, params)
@@ -132,6 +133,7 @@ KVK_DEVICE void atomic_min(uint64_t *global, uint64_t value) {
 }
 
 KVK_DEVICE float exp2(float x) { return __builtin_exp2f(x); }
+KVK_DEVICE float reciprocal(float x) { return 1.0f / x; }
 KVK_DEVICE float log2(float x) { return __builtin_log2f(x); }
 KVK_DEVICE float tanh(float x) { return __builtin_tanhf(x); }
 

@@ -7,8 +7,9 @@
 
 // PLANT(name): what is wrong with it.
 #define KVK_PLANT_LIST(PLANT)                                                                      \
-  PLANT(barrier_before_values) /* attend: no barrier between the keys' use and the values' */      \
-  PLANT(wait_for_values)       /* attend: values are used before their copies have landed */       \
+  PLANT(barrier_in_loop)       /* attend: a tile is used before all have seen it land */           \
+  PLANT(wait_in_loop)          /* attend: a tile is used before its copies have landed */          \
+  PLANT(one_stage_too_far)     /* attend: a tile is fetched over one that is still in use */       \
   PLANT(barrier_before_join)   /* attend: warps are joined before all have written their part */   \
   PLANT(tail_predicate)        /* attend: keys behind the end are loaded from the null block */    \
   PLANT(window_by_one)         /* attend: one key less than the window */                          \

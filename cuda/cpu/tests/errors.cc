@@ -12,19 +12,19 @@ struct Params {
 // The one thread that does it wrong, before and after others have run.
 KVK_DEVICE bool culprit(const Params &p) { return kvk::block() == p.block && kvk::thread() == p.thread; }
 
-KVK_KERNEL(128) fine(Params p) {
+KVK_KERNEL(128) void fine(Params p) {
   kvk::barrier();
   const uint32_t sum = kvk::shuffle_xor(kvk::thread(), 1) + kvk::thread();
   kvk::store(&p.words[kvk::block() * kvk::threads() + kvk::thread()], sum);
   kvk::barrier();
 }
-KVK_KERNEL(128) skips_a_barrier(Params p) {
+KVK_KERNEL(128) void skips_a_barrier(Params p) {
   if (!culprit(p)) kvk::barrier();
 }
-KVK_KERNEL(128) skips_a_warp(Params p) {
+KVK_KERNEL(128) void skips_a_warp(Params p) {
   if (!culprit(p)) kvk::barrier_warp();
 }
-KVK_KERNEL(128) barrier_and_warp_crossed(Params p) {
+KVK_KERNEL(128) void barrier_and_warp_crossed(Params p) {
   if (culprit(p)) {
     kvk::barrier_warp();
     kvk::barrier();
@@ -33,60 +33,60 @@ KVK_KERNEL(128) barrier_and_warp_crossed(Params p) {
     kvk::barrier_warp();
   }
 }
-KVK_KERNEL(128) another_operation(Params p) {
+KVK_KERNEL(128) void another_operation(Params p) {
   if (culprit(p)) {
     kvk::ballot(true);
   } else {
     kvk::shuffle(1u, 0);
   }
 }
-KVK_KERNEL(128) leaves_copies(Params p) {
+KVK_KERNEL(128) void leaves_copies(Params p) {
   KVK_SHARED(kvk::lane, shared);
   kvk::copy_async<16>(&shared[kvk::thread()], nullptr, false);
   kvk::commit();
   if (!culprit(p)) kvk::wait<0>();
 }
-KVK_KERNEL(128) leaves_copies_open(Params p) {
+KVK_KERNEL(128) void leaves_copies_open(Params p) {
   KVK_SHARED(kvk::lane, shared);
   kvk::copy_async<16>(&shared[kvk::thread()], nullptr, false);
   if (!culprit(p)) kvk::commit();
   kvk::wait<0>();
 }
-KVK_KERNEL(128) loads_between(Params p) {
+KVK_KERNEL(128) void loads_between(Params p) {
   const unsigned char *bytes = reinterpret_cast<const unsigned char *>(p.words);
   kvk::load(reinterpret_cast<const uint32_t *>(bytes + culprit(p)));
 }
-KVK_KERNEL(128) stores_between(Params p) {
+KVK_KERNEL(128) void stores_between(Params p) {
   unsigned char *bytes = reinterpret_cast<unsigned char *>(p.words);
   if (culprit(p)) kvk::store(reinterpret_cast<kvk::lane *>(bytes + 8), kvk::lane{});
 }
-KVK_KERNEL(128) adds_between(Params p) {
+KVK_KERNEL(128) void adds_between(Params p) {
   if (culprit(p)) kvk::atomic_min(reinterpret_cast<uint64_t *>(p.words + 1), uint64_t{1});
 }
-KVK_KERNEL(128) copies_to_between(Params p) {
+KVK_KERNEL(128) void copies_to_between(Params p) {
   KVK_SHARED(unsigned char, shared);
   kvk::copy_async<16>(shared + 16 * kvk::thread() + 4 * culprit(p), nullptr, false);
   kvk::commit();
   kvk::wait<0>();
 }
-KVK_KERNEL(128) copies_from_between(Params p) {
+KVK_KERNEL(128) void copies_from_between(Params p) {
   KVK_SHARED(kvk::lane, shared);
   kvk::copy_async<16>(&shared[kvk::thread()], p.words + culprit(p), true);
   kvk::commit();
   kvk::wait<0>();
 }
-KVK_KERNEL(128) row_between(Params p) {
+KVK_KERNEL(128) void row_between(Params p) {
   KVK_SHARED(unsigned char, shared);
   uint32_t r[4];
   kvk::load_matrix(r, shared + 2 * culprit(p));
 }
-KVK_KERNEL(128) copies_behind(Params p) {
+KVK_KERNEL(128) void copies_behind(Params p) {
   KVK_SHARED(kvk::lane, shared);
   kvk::copy_async<16>(&shared[culprit(p) ? 128 : kvk::thread()], nullptr, false);
   kvk::commit();
   kvk::wait<0>();
 }
-KVK_KERNEL(128) row_behind(Params p) {
+KVK_KERNEL(128) void row_behind(Params p) {
   KVK_SHARED(kvk::lane, shared);
   uint32_t r[4];
   kvk::load_matrix_transposed(r, culprit(p) ? shared + 128 : shared);
