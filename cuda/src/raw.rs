@@ -15,16 +15,17 @@ pub const KVK_FAULT_BLOCK: u32 = 1;
 pub const KVK_FAULT_TABLE: u32 = 2;
 pub const KVK_FAULT_SLOT: u32 = 4;
 pub const KVK_FAULT_CLAMPED: u32 = 8;
+pub const KVK_UNSUPPORTED: u32 = 1263927297;
 pub const KVK_DECODE_ROWS: u32 = 16;
 pub const KVK_PREFILL_ROWS: u32 = 64;
 pub const KVK_WHOLE: u32 = 4294967295;
-pub const KVK_UNSUPPORTED: u32 = 1263927297;
 pub const KVK_CPU_DEADLOCK: u32 = 1263927553;
 pub const KVK_CPU_DIVERGED: u32 = 1263927554;
 pub const KVK_CPU_IN_FLIGHT: u32 = 1263927555;
 pub const KVK_CPU_MISALIGNED: u32 = 1263927556;
-pub const KVK_CPU_SHARED: u32 = 1263927557;
-pub const KVK_CPU_STACK: u32 = 1263927558;
+pub const KVK_CPU_OUTSIDE: u32 = 1263927557;
+pub const KVK_CPU_SHAPE: u32 = 1263927558;
+pub const KVK_CPU_MEMORY: u32 = 1263927559;
 #[doc = " What a kernel saw that its caller must know. All zero before the first launch that reports into it, but for\n `first`, which is all ones. Kernels only add to it; it is read when the stream is done."]
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -143,6 +144,21 @@ impl Default for kvk_table {
         }
     }
 }
+#[doc = " A token's place. Block 0: the token is not written (padding of a batch)."]
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct kvk_slot {
+    pub block: u32,
+    #[doc = " below B"]
+    pub token: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of kvk_slot"][::core::mem::size_of::<kvk_slot>() - 8usize];
+    ["Alignment of kvk_slot"][::core::mem::align_of::<kvk_slot>() - 4usize];
+    ["Offset of field: kvk_slot::block"][::core::mem::offset_of!(kvk_slot, block) - 0usize];
+    ["Offset of field: kvk_slot::token"][::core::mem::offset_of!(kvk_slot, token) - 4usize];
+};
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct kvk_append_params {
@@ -153,8 +169,8 @@ pub struct kvk_append_params {
     #[doc = " elements, for keys and values alike"]
     pub token_stride: i64,
     pub head_stride: i64,
-    #[doc = " [tokens]: block * B + place in the block; -1: this token is not written"]
-    pub slots: *const i64,
+    #[doc = " [tokens]: where each goes"]
+    pub slots: *const kvk_slot,
     pub status: *mut kvk_status,
     pub tokens: u32,
     #[doc = " KVK_F16 or KVK_BF16"]
@@ -600,10 +616,13 @@ pub struct kvk_gather_params {
     pub sequences: u32,
     #[doc = " KVK_F16 or KVK_BF16"]
     pub type_: u32,
+    #[doc = " starts[sequences]"]
+    pub total: u32,
+    pub reserved: u32,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of kvk_gather_params"][::core::mem::size_of::<kvk_gather_params>() - 192usize];
+    ["Size of kvk_gather_params"][::core::mem::size_of::<kvk_gather_params>() - 200usize];
     ["Alignment of kvk_gather_params"][::core::mem::align_of::<kvk_gather_params>() - 8usize];
     ["Offset of field: kvk_gather_params::cache"][::core::mem::offset_of!(kvk_gather_params, cache) - 0usize];
     ["Offset of field: kvk_gather_params::table"][::core::mem::offset_of!(kvk_gather_params, table) - 112usize];
@@ -615,6 +634,8 @@ const _: () = {
     ["Offset of field: kvk_gather_params::status"][::core::mem::offset_of!(kvk_gather_params, status) - 176usize];
     ["Offset of field: kvk_gather_params::sequences"][::core::mem::offset_of!(kvk_gather_params, sequences) - 184usize];
     ["Offset of field: kvk_gather_params::type_"][::core::mem::offset_of!(kvk_gather_params, type_) - 188usize];
+    ["Offset of field: kvk_gather_params::total"][::core::mem::offset_of!(kvk_gather_params, total) - 192usize];
+    ["Offset of field: kvk_gather_params::reserved"][::core::mem::offset_of!(kvk_gather_params, reserved) - 196usize];
 };
 impl Default for kvk_gather_params {
     fn default() -> Self {
@@ -670,7 +691,7 @@ const _: () = {
         [::core::mem::offset_of!(kvk_counters, matrix_products) - 80usize];
     ["Offset of field: kvk_counters::shared_bytes"][::core::mem::offset_of!(kvk_counters, shared_bytes) - 88usize];
 };
-#[doc = " The order in which threads of a block run: 0 ascending, 1 descending, else random from `seed`."]
+#[doc = " The order in which thread blocks, the warps of each and their threads run: 0 ascending, 1 descending, else random\n from `seed`."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct kvk_run {
@@ -678,9 +699,9 @@ pub struct kvk_run {
     #[doc = " or NULL"]
     pub counters: *mut kvk_counters,
     pub order: u32,
-    #[doc = " of an error: the thread block"]
+    #[doc = " of an error: the thread block; else 0"]
     pub block: u32,
-    #[doc = " of an error: the thread in it"]
+    #[doc = " and the thread in it; of a deadlock, the first of those that wait"]
     pub thread: u32,
     pub reserved: u32,
 }
@@ -705,7 +726,7 @@ impl Default for kvk_run {
     }
 }
 unsafe extern "C" {
-    #[doc = " With `cache.key_scales`, the scale of each (token, head) is the least with which its largest number fits, and is\n written beside; without, numbers are divided by the cache's one scale.\n Rounded to nearest even; what is too large becomes the type's largest, NaN stays NaN (0 in INT8). No two tokens may\n have the same slot. Returns 0, or the device's error number."]
+    #[doc = " Eight-bit numbers are x * (1 / scale), rounded to nearest even; what is too large becomes the type's largest (448,\n 57,344, 127), NaN stays NaN (0 in INT8). The scale is the cache's one, or, with `cache.key_scales`, of each (token,\n head) its largest finite magnitude * (1 / the type's largest), at least 2^-100, and written there. Both reciprocals\n are rounded to nearest, so every device writes the same bits. Sixteen-bit caches have no scales. No two tokens may\n have the same slot. Returns 0, or the device's error number; KVK_UNSUPPORTED above 256 elements a head, or for 2^31\n heads of keys or more."]
     pub fn kvk_cpu_append(params: *const kvk_append_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_append(params: *const kvk_append_params, stream: *mut ::core::ffi::c_void) -> u32;
     #[doc = " A row that sees no key is 0, and its LSE that of its sink or -infinity. Keys in a block that cannot be read are as\n if masked, and reported. Both are enqueued with the same parameters, `attend` first. Returns 0, or the device's\n error number; KVK_UNSUPPORTED if there is no such instance."]
@@ -725,6 +746,7 @@ unsafe extern "C" {
     pub fn kvk_cuda_checksum(params: *const kvk_checksum_params, stream: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cpu_rewrite(params: *const kvk_rewrite_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_rewrite(params: *const kvk_rewrite_params, stream: *mut ::core::ffi::c_void) -> u32;
+    #[doc = " Answers KVK_UNSUPPORTED if there are 2^31 heads of keys or more."]
     pub fn kvk_cpu_gather(params: *const kvk_gather_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_gather(params: *const kvk_gather_params, stream: *mut ::core::ffi::c_void) -> u32;
     #[doc = " What an error number of the CPU device means, in static English; NULL if it is none of its own."]
