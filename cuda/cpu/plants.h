@@ -6,16 +6,16 @@
 #include <stdint.h>
 
 // PLANT(name): what is wrong with it.
-#define KVK_PLANT_LIST(PLANT)                                                                    \
-  PLANT(barrier_in_loop)     /* attend: no barrier between two tiles of keys */                  \
-  PLANT(wait_in_loop)        /* attend: a tile is used before its copies have landed */          \
-  PLANT(one_stage_too_far)   /* attend: a tile is fetched into the stage that is in use */       \
-  PLANT(barrier_before_join) /* attend: warps are joined before all have written their part */   \
-  PLANT(tail_predicate)      /* attend: values of keys that are not there are loaded */          \
-  PLANT(window_by_one)       /* attend: one key less than the window */                          \
-  PLANT(empty_row)           /* attend: rows of an item without keys are not written */          \
-  PLANT(merge_of_nothing)    /* merge: arithmetic on -infinity */                                \
-  PLANT(offset_32_bits)      /* all that read caches: offsets of blocks are cut to 32 bits */
+#define KVK_PLANT_LIST(PLANT)                                                                      \
+  PLANT(barrier_in_loop)       /* attend: a tile is used before all have seen it land */           \
+  PLANT(wait_in_loop)          /* attend: a tile is used before its copies have landed */          \
+  PLANT(one_stage_too_far)     /* attend: a tile is fetched over one that is still in use */       \
+  PLANT(barrier_before_join)   /* attend: warps are joined before all have written their part */   \
+  PLANT(tail_predicate)        /* attend: values of keys that are not there are loaded */          \
+  PLANT(window_by_one)         /* attend: one key less than the window */                          \
+  PLANT(merge_of_nothing)      /* merge: arithmetic on -infinity where all parts are empty */      \
+  PLANT(offset_32_bits)        /* any: offsets of elements are cut to 32 bits */                   \
+  PLANT(empty_row)             /* attend: rows that see no key are not written */
 
 #if defined(KVK_PLANTS)
 

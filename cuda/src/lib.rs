@@ -1,10 +1,26 @@
 //! Kernels that work on the blocks of a `kvledger` pool, on a GPU and on the CPU from one source.
 //!
-//! The problem: the ledger says which block must be copied where and when a block may be reused; somebody has to move
-//! the bytes. Each kernel in `cuda/kernels` is compiled for the CPU always and for CUDA when the build script finds
-//! `nvcc` (then `cfg(kvl_cuda)` is set), so that what runs on a GPU is tested where there is none.
+//! The problem: the ledger says which block must be copied where and when a block may be reused; somebody has to read
+//! and move the bytes. Each kernel in `cuda/kernels` is compiled for the CPU device always, and for CUDA when the build
+//! script finds `nvcc` (then `cfg(kvl_cuda)` is set), so that what runs on a GPU is tested where there is none.
+//!
+//! 1. A [`Device`]: [`Cpu`], or [`Cuda`] where there is one. Both are the same to everything below.
+//! 2. [`Memory`] of it, in which the pool's blocks are; [`Stream`]s, in which work is enqueued; [`Event`]s.
+//! 3. A [`Launch`](launch::Launch): one kernel with its parameters, which are checked before anything is enqueued.
 
+pub mod cpu;
+mod device;
+mod error;
+pub mod launch;
+mod memory;
 pub mod raw;
+mod stream;
+
+pub use cpu::Cpu;
+pub use device::{Address, Device, EventId, Extent, Facts, Space, StreamId};
+pub use error::{Error, Loss, Reason};
+pub use memory::{Memory, Plain};
+pub use stream::{Event, Stream};
 
 /// Whether kernels for CUDA were compiled in.
 pub const HAS_CUDA: bool = cfg!(kvl_cuda);

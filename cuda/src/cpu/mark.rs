@@ -1,0 +1,52 @@
+//! What an event is on the CPU device.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A place in a stream, from `record` on: over when the stream has come to it.
+#[derive(Debug, Default)]
+pub struct Mark {
+    is_over: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Mark {
+    /// The stream has come to it.
+    pub fn reach(&self) {
+        *lock(&self.is_over) = true;
+        self.changed.notify_all();
+    }
+
+    /// Whether it has.
+    pub fn is_over(&self) -> bool {
+        *lock(&self.is_over)
+    }
+
+    /// Waits until it has. Streams go on when the device is lost, so it will.
+    pub fn wait(&self) {
+        let mut is_over = lock(&self.is_over);
+        while !*is_over {
+            is_over = self.changed.wait(is_over).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// An event: its newest mark, if there is one.
+#[derive(Debug, Default)]
+pub struct Event(Mutex<Option<Arc<Mark>>>);
+
+impl Event {
+    /// A new mark in place of the older one.
+    pub fn mark(&self) -> Arc<Mark> {
+        lock(&self.0).insert(Arc::default()).clone()
+    }
+
+    /// The newest one.
+    pub fn newest(&self) -> Option<Arc<Mark>> {
+        lock(&self.0).clone()
+    }
+}
+
+/// What a thread that panicked held is as it left it: nothing here is half done between two statements.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
