@@ -11,7 +11,7 @@
   PLANT(wait_in_loop)          /* attend: a tile is used before its copies have landed */          \
   PLANT(one_stage_too_far)     /* attend: a tile is fetched over one that is still in use */       \
   PLANT(barrier_before_join)   /* attend: warps are joined before all have written their part */   \
-  PLANT(tail_predicate)        /* attend: keys behind the end are loaded from the null block */    \
+  PLANT(tail_predicate)        /* attend: values of keys that are not there are loaded */          \
   PLANT(window_by_one)         /* attend: one key less than the window */                          \
   PLANT(merge_of_nothing)      /* merge: arithmetic on -infinity where all parts are empty */      \
   PLANT(offset_32_bits)        /* any: offsets of elements are cut to 32 bits */                   \
