@@ -15,7 +15,7 @@
 
 #define KVK_SYMBOL(name) kvk_cpu_##name
 #define KVK_KERNEL(...)
-#define KVK_DEVICE inline __attribute__((always_inline))
+#define KVK_DEVICE inline
 #define KVK_UNROLL
 #define KVK_UNROLL_BY(times)
 #define KVK_SHARED(T, name) T *const name = reinterpret_cast<T *>(::kvk::cpu::self->place->shared)
