@@ -12,9 +12,12 @@ mod cuda;
 mod sources;
 #[path = "cuda/build/toolkit.rs"]
 mod toolkit;
+#[path = "cuda/build/units.rs"]
+mod units;
 
 use choices::{Choices, Cuda};
-use std::path::Path;
+use std::env;
+use std::path::{Path, PathBuf};
 use toolkit::Toolkit;
 
 const MISSING: &str = "no CUDA toolkit";
@@ -34,12 +37,13 @@ fn main() {
 fn build() -> Result<(), String> {
     let choices = Choices::read()?;
     let sources = sources::Sources::find()?;
-    cpu::build(&sources, &choices);
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR: this runs under cargo")?);
+    cpu::build(&sources, &choices, &out)?;
     if choices.cuda == Cuda::Off {
         return Ok(());
     }
     match Toolkit::find(Path::new(env!("CARGO_MANIFEST_DIR"))) {
-        Some(toolkit) => cuda::build(&sources.kernels, &toolkit, &choices),
+        Some(toolkit) => cuda::build(&sources.kernels, &toolkit, &choices, &out),
         None if choices.cuda == Cuda::Required => {
             Err(format!("{MISSING}, and the feature `cuda` needs one: {HOW}; KVL_CUDA=off does without it"))
         }

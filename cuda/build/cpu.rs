@@ -3,12 +3,13 @@
 
 use super::choices::{Choices, Sanitizer};
 use super::sources::Sources;
-use std::path::PathBuf;
+use super::units::{self, Unit};
+use std::path::{Path, PathBuf};
 
 /// The same numbers on every host: no multiply-add that the source does not name.
 const NUMBERS: &str = "-ffp-contract=off";
 
-pub fn build(sources: &Sources, choices: &Choices) {
+pub fn build(sources: &Sources, choices: &Choices, out: &Path) -> Result<(), String> {
     if choices.has_plants {
         println!("cargo::rustc-cfg=kvl_plants");
     }
@@ -20,15 +21,30 @@ pub fn build(sources: &Sources, choices: &Choices) {
         println!("cargo::metadata=link={}", sanitizer.flags().join(" "));
         println!("cargo::rustc-cfg=kvl_sanitized");
     }
-    compile("kvk_cpu", &sources.kernels, choices, choices.sanitizer);
     // The executor is not watched for races: it announces what it does for a kernel (`cuda/cpu/sanitizer.h`).
     let watched = choices.sanitizer.filter(|sanitizer| *sanitizer == Sanitizer::Address);
-    compile("kvk_cpu_executor", &sources.executor, choices, watched);
+    let mut units = compiled(&sources.kernels, choices, choices.sanitizer, out);
+    units.extend(compiled(&sources.executor, choices, watched, out));
+    let objects = units::compile(&units)?;
+    cc::Build::new().objects(objects).compile("kvk_cpu");
+    Ok(())
 }
 
-fn compile(archive: &str, files: &[PathBuf], choices: &Choices, sanitizer: Option<Sanitizer>) {
+fn compiled(files: &[PathBuf], choices: &Choices, sanitizer: Option<Sanitizer>, out: &Path) -> Vec<Unit> {
+    let compiler = compiler(choices, sanitizer);
+    let unit = |file: &PathBuf| Unit {
+        source: file.clone(),
+        object: out.join(file.with_extension("cpu.o").file_name().unwrap_or_default()),
+        compiler: compiler.path().to_path_buf(),
+        flags: compiler.args().to_vec(),
+    };
+    files.iter().map(unit).collect()
+}
+
+/// The one that `cc` finds, with what it knows of the target.
+fn compiler(choices: &Choices, sanitizer: Option<Sanitizer>) -> cc::Tool {
     let mut build = cc::Build::new();
-    build.cpp(true).std("c++17").cpp_link_stdlib(None).warnings(true).extra_warnings(true);
+    build.cpp(true).std("c++17").warnings(true).extra_warnings(true);
     // Always optimized: without, a test of attention takes minutes.
     build.opt_level(2).flag("-x").flag("c++").flag(NUMBERS);
     build.flag("-fno-exceptions").flag("-fno-rtti");
@@ -42,5 +58,5 @@ fn compile(archive: &str, files: &[PathBuf], choices: &Choices, sanitizer: Optio
     for flag in sanitizer.iter().flat_map(|sanitizer| sanitizer.flags()) {
         build.flag(flag);
     }
-    build.files(files).compile(archive);
+    build.get_compiler()
 }

@@ -1,7 +1,7 @@
 #include "launch.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
+#include <stdlib.h>
 
 #include <new>
 
@@ -21,7 +21,7 @@ bool have_key;
 void free_own_block(void *memory) {
   own_block = nullptr;
   static_cast<Block *>(memory)->release();
-  munmap(memory, sizeof(Block));
+  free(memory);
 }
 
 void make_key() { have_key = pthread_key_create(&at_thread_exit, free_own_block) == 0; }
@@ -31,10 +31,10 @@ Block *block_of_thread() {
   if (own_block != nullptr) return own_block;
   pthread_once(&once, make_key);
   if (!have_key) return nullptr;
-  void *memory = mmap(nullptr, sizeof(Block), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
+  void *memory = malloc(sizeof(Block));
+  if (memory == nullptr) return nullptr;
   if (pthread_setspecific(at_thread_exit, memory) != 0) {
-    munmap(memory, sizeof(Block));
+    free(memory);
     return nullptr;
   }
   return own_block = new (memory) Block();

@@ -9,6 +9,7 @@
 //! 3. A [`Launch`](launch::Launch): one kernel with its parameters, which are checked before anything is enqueued.
 
 pub mod cpu;
+mod cuda;
 mod device;
 mod error;
 pub mod launch;
@@ -17,6 +18,7 @@ pub mod raw;
 mod stream;
 
 pub use cpu::Cpu;
+pub use cuda::Cuda;
 pub use device::{Address, Device, EventId, Extent, Facts, Space, StreamId};
 pub use error::{Error, Loss, Reason};
 pub use memory::{Memory, Plain};

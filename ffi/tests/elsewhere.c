@@ -137,5 +137,6 @@ int main(void) {
   at_rest(&pool);
   at_rest(&host);
   puts("others get along");
+  free_pools();
   return 0;
 }

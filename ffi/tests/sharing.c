@@ -193,5 +193,6 @@ int main(void) {
   a_fork_copies_its_tail(&pool);
   a_window_and_a_proposal_give_back(&pool);
   puts("sharing holds");
+  free_pools();
   return 0;
 }

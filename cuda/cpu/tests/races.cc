@@ -10,11 +10,11 @@ struct Params {
   uint32_t *words;
 };
 
-constexpr uint32_t kBlocks = 3, kThreads = 128;
+constexpr uint32_t kBlocks = 3, kThreads = 64;
 
 // Every thread reads what its neighbour has written.
 template <void (*order)()>
-KVK_KERNEL(128) void pass_on(Params p) {
+KVK_KERNEL(kThreads) void pass_on(Params p) {
   KVK_SHARED(uint32_t, shared);
   shared[kvk::thread()] = kvk::thread();
   order();
@@ -24,7 +24,7 @@ KVK_KERNEL(128) void pass_on(Params p) {
   kvk::store(&p.words[kvk::block() * kvk::threads() + kvk::thread()], read);
 }
 template <void (*order)()>
-KVK_KERNEL(128) void pass_on_in_warp(Params p) {
+KVK_KERNEL(kThreads) void pass_on_in_warp(Params p) {
   KVK_SHARED(uint32_t, shared);
   shared[kvk::thread()] = kvk::thread();
   order();
@@ -35,7 +35,7 @@ void shuffles() { kvk::shuffle(0u, 0); }
 
 // Three turns of writing and reading: the barrier after the reads is as much needed as the one before.
 template <void (*order)()>
-KVK_KERNEL(128) void turns(Params p) {
+KVK_KERNEL(kThreads) void turns(Params p) {
   KVK_SHARED(uint32_t, shared);
   uint32_t sum = 0;
   for (uint32_t turn = 0; turn < 3; turn++) {
@@ -48,7 +48,7 @@ KVK_KERNEL(128) void turns(Params p) {
 }
 
 template <void (*order)()>
-KVK_KERNEL(128) void copied(Params p) {
+KVK_KERNEL(kThreads) void copied(Params p) {
   KVK_SHARED(kvk::lane, shared);
   kvk::copy_async<16>(&shared[kvk::thread()], nullptr, false);
   kvk::commit();
@@ -58,7 +58,7 @@ KVK_KERNEL(128) void copied(Params p) {
 }
 // The reads of matrices are over before what is read is copied to anew.
 template <void (*order)()>
-KVK_KERNEL(128) void copied_over(Params p) {
+KVK_KERNEL(kThreads) void copied_over(Params p) {
   KVK_SHARED(kvk::lane, shared);
   shared[kvk::thread()] = kvk::lane{};
   kvk::barrier();
@@ -70,20 +70,20 @@ KVK_KERNEL(128) void copied_over(Params p) {
   kvk::wait<0>();
   kvk::store(&p.words[kvk::block() * kvk::threads() + kvk::thread()], r[0]);
 }
-KVK_KERNEL(128) void own_words(Params p) {
+KVK_KERNEL(kThreads) void own_words(Params p) {
   kvk::lane *const lanes = reinterpret_cast<kvk::lane *>(p.words);
   const uint32_t i = kvk::block() * kvk::threads() / 4 + kvk::thread() / 4;
   if (kvk::thread() % 4 == 0) kvk::store(&lanes[i], kvk::load(&lanes[i]));
   kvk::atomic_or(&p.words[kBlocks * kThreads], 1);
   kvk::atomic_min(reinterpret_cast<uint64_t *>(&p.words[kBlocks * kThreads + 2]), uint64_t{1});
 }
-KVK_KERNEL(128) void word_of_all_blocks(Params p) {
+KVK_KERNEL(kThreads) void word_of_all_blocks(Params p) {
   if (kvk::thread() == 0) kvk::store(&p.words[0], kvk::block());
 }
-KVK_KERNEL(128) void lane_of_all_blocks(Params p) {
+KVK_KERNEL(kThreads) void lane_of_all_blocks(Params p) {
   if (kvk::thread() == 0) kvk::store(reinterpret_cast<kvk::lane *>(p.words), kvk::lane{});
 }
-KVK_KERNEL(128) void next_block(Params p) {
+KVK_KERNEL(kThreads) void next_block(Params p) {
   uint32_t *const own = &p.words[kvk::block() * kvk::threads() + kvk::thread()];
   kvk::store(own, kvk::load(&p.words[(kvk::block() + 1) % kvk::blocks() * kvk::threads() + kvk::thread()]));
 }

@@ -20,7 +20,16 @@
 
 enum { BLOCK = 8, BLOCKS = 64, WIDTH = 16 };
 
-/* A pool of 64 blocks of 8 tokens that shares prefixes; its memory is the process's. */
+/* What pool_of allocated. */
+static void *memories[8];
+static size_t memory_count;
+
+/* At the end of a test, when its pools are not used any more. */
+static inline void free_pools(void) {
+  while (memory_count > 0) free(memories[--memory_count]);
+}
+
+/* A pool of 64 blocks of 8 tokens that shares prefixes. */
 static inline kvl_pool pool_of(uint32_t number) {
   kvl_pool_config config;
   kvl_pool pool;
@@ -34,7 +43,9 @@ static inline kvl_pool pool_of(uint32_t number) {
   OK(kvl_config_table_entries(&config, &entries, NULL));
   void *memory = aligned_alloc(KVL_MEMORY_ALIGN, bytes);
   uint32_t *table = (uint32_t *)calloc(entries, sizeof *table);
-  REQUIRE(memory != NULL && table != NULL);
+  REQUIRE(memory != NULL && table != NULL && memory_count + 2 <= sizeof memories / sizeof *memories);
+  memories[memory_count++] = memory;
+  memories[memory_count++] = table;
   ONES(pool);
   OK(kvl_init(memory, bytes, table, entries, &config, &pool, NULL));
   return pool;

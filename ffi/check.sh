@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Compiles every example and every test in C and C++ against the archive, as their own comments say, with every compiler
+# that is there, and runs it: plain, under the address and undefined-behaviour sanitizers, and under valgrind.
+#
+#   ffi/check.sh            makes the archive first
+#   CI=true ffi/check.sh    gcc, clang and valgrind must all be there
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+archive=$(ffi/archive.sh)
+work=$(dirname "$archive")/check
+mkdir -p "$work"
+STRICT=(-Wall -Wextra -pedantic -Werror -I ffi/include -pthread)
+SANITIZE=(-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all)
+built=0
+
+there() {
+  command -v "$1" > /dev/null && return 0
+  [[ ${CI:-} != true ]] || { echo "check.sh: CI needs $1" >&2; exit 1; }
+  echo "check.sh: no $1: left out" >&2
+  return 1
+}
+
+# build OUT SOURCE COMPILER FLAG...
+build() {
+  local out=$1 source=$2
+  shift 2
+  "$@" "${STRICT[@]}" "$source" -x none "$archive" -o "$out"
+  built=$((built + 1))
+}
+
+# Each way to compile a program: the compiler and the language. Headers are C and C++ alike, so C programs are both.
+ways() {
+  local source=$1
+  if [[ $source == *.c ]]; then
+    for compiler in gcc clang; do there "$compiler" && echo "$compiler -x c -std=c11"; done
+    for compiler in g++ clang++; do there "$compiler" && echo "$compiler -x c++ -std=c++17"; done
+  else
+    for compiler in g++ clang++; do there "$compiler" && echo "$compiler -x c++ -std=c++17 -fno-exceptions -fno-rtti"; done
+  fi
+  return 0
+}
+
+for source in ffi/examples/*.c ffi/examples/*.cpp ffi/tests/*.c; do
+  name=$work/$(basename "$source" | tr . -)
+  ways "$source" > "$name.ways"
+  while read -r -a way; do
+    build "$name" "$source" "${way[@]}"
+    "$name" > /dev/null
+    build "$name-sanitized" "$source" "${way[@]}" "${SANITIZE[@]}"
+    "$name-sanitized" > /dev/null
+  done < "$name.ways"
+  if there valgrind; then
+    valgrind --quiet --error-exitcode=1 --leak-check=full --fair-sched=yes "$name" > /dev/null
+  fi
+done
+echo "check.sh: $built programs built, all ran as they should"
