@@ -1,6 +1,6 @@
 //! Batches of attention at random.
 
-use super::pool::{PoolWanted, contents, pool_of, table_of};
+use super::pool::{PoolWanted, contents, pool_of, table_of, turn};
 use crate::kernels::case::{Attend, Options, Rows};
 use crate::kernels::numbers::Element;
 use crate::kernels::random::Random;
@@ -101,6 +101,7 @@ pub fn random(random: &mut Random) -> Attend {
     wanted.title = title(&wanted);
     let mut case = attend(&wanted, random);
     more(&mut case, random);
+    turn(&mut case.table, random);
     case
 }
 

@@ -68,7 +68,7 @@ pub fn copy_blocks(random: &mut Random) -> CopyBlocks {
 }
 
 fn pool(random: &mut Random) -> (u64, u32, Vec<u8>, Vec<u32>) {
-    let block_bytes = u64::from(random.one_of(&[1u32, 3, 16, 256, 700])) * 16;
+    let block_bytes = u64::from(random.one_of(&[1u32, 3, 16, 256, 700, 5_000])) * 16;
     let count = random.between(1, 12);
     let some = random.below(count + 1) as usize;
     let mut blocks = random.shuffled(count)[..some].to_vec();

@@ -1,6 +1,6 @@
 //! Runs of keys at random.
 
-use super::pool::{PoolWanted, contents, pool_of, table_of};
+use super::pool::{PoolWanted, contents, pool_of, table_of, turn};
 use crate::kernels::case::Gather;
 use crate::kernels::numbers::Element;
 use crate::kernels::random::Random;
@@ -30,6 +30,7 @@ pub fn gather(random: &mut Random) -> Gather {
         table.columns -= 1;
         table.rows.iter_mut().for_each(|row| row.truncate(table.columns as usize));
     }
+    turn(&mut table, random);
     let title = format!(
         "{} to {}, {heads} heads of {head_dim}, blocks of {block_tokens}, {:?}, lengths {lengths:?}{bad}",
         element.name(),

@@ -11,8 +11,7 @@ pub fn merge(random: &mut Random) -> Merge {
     let (heads, group) = (random.one_of(&[1, 2]), random.one_of(&[1, 3, 8, 17]));
     let lengths: Vec<u32> = (0..random.below(5)).map(|_| random.below(900)).collect();
     let tokens: Vec<u32> = lengths.iter().map(|_| random.one_of(&[1, 1, 2, 9])).collect();
-    let query_starts: Vec<u32> =
-        (0..=tokens.len()).map(|sequences| tokens[..sequences].iter().sum()).collect();
+    let query_starts: Vec<u32> = (0..=tokens.len()).map(|sequences| tokens[..sequences].iter().sum()).collect();
     let split = Split {
         tile_rows: random.one_of(&[DECODE_ROWS, PREFILL_ROWS]),
         overhead_tiles: 0,

@@ -3,7 +3,7 @@
 use crate::kernels::numbers::Element;
 use crate::kernels::pool::{At, KeyValue, Layout, Pool, PoolShape, Scales};
 use crate::kernels::random::Random;
-use crate::kernels::table::{Found, Table};
+use crate::kernels::table::{Found, GUARD, Table};
 
 /// How tokens, heads, and keys and values follow one another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,7 +79,13 @@ pub fn layout_of(wanted: &PoolWanted, random: &mut Random) -> Layout {
     if wanted.order == Order::ByBlock {
         let (layers, layer) = (u64::from(random.between(1, 3)), 0);
         let block_stride = half * 2 * layers + gap;
-        return Layout { block_stride, token_stride, head_stride, keys_at: lead + layer * half, values_at: lead + half };
+        return Layout {
+            block_stride,
+            token_stride,
+            head_stride,
+            keys_at: lead + layer * half,
+            values_at: lead + half,
+        };
     }
     let plane = half * (u64::from(wanted.blocks) + 1) + gap;
     Layout { block_stride: half, token_stride, head_stride, keys_at: lead, values_at: lead + plane }
@@ -88,8 +94,7 @@ pub fn layout_of(wanted: &PoolWanted, random: &mut Random) -> Layout {
 fn scale_layout(wanted: &PoolWanted, random: &mut Random) -> Layout {
     let [tokens, heads] = [wanted.block_tokens, wanted.heads].map(u64::from);
     let gap = u64::from(random.below(3));
-    let (token_stride, head_stride) =
-        if random.once_in(2) { (heads + gap, 1) } else { (1, tokens + gap) };
+    let (token_stride, head_stride) = if random.once_in(2) { (heads + gap, 1) } else { (1, tokens + gap) };
     let block_stride = (token_stride * tokens).max(head_stride * heads) + gap;
     let values_at = block_stride * (u64::from(wanted.blocks) + 1);
     Layout { block_stride, token_stride, head_stride, keys_at: 0, values_at }
@@ -117,20 +122,21 @@ pub fn table_of(lengths: &[u32], block_tokens: u32, shared: u32, random: &mut Ra
     // What is behind a sequence's blocks is null, as in the ledger's tables.
     rows.iter_mut().for_each(|row| row.resize(columns as usize, 0));
     // A table has a row, also where nobody reads one.
-    rows.extend(lengths.is_empty().then(|| vec![crate::kernels::table::GUARD; columns as usize]));
+    rows.extend(lengths.is_empty().then(|| vec![GUARD; columns as usize]));
     let row_stride = columns + random.below(3);
-    let row_of = if random.once_in(3) && !lengths.is_empty() { turn(&mut rows, random) } else { Vec::new() };
-    (Table { rows, row_of, columns, row_stride }, blocks)
+    (Table { rows, row_of: Vec::new(), columns, row_stride }, blocks)
 }
 
-/// Rows in another order, and one between that nobody reads.
-fn turn(rows: &mut Vec<Vec<u32>>, random: &mut Random) -> Vec<u32> {
-    let order = random.shuffled(rows.len() as u32);
-    let columns = rows.first().map_or(1, Vec::len);
-    let mut turned = vec![vec![crate::kernels::table::GUARD; columns]; rows.len() + 1];
-    rows.iter().zip(&order).for_each(|(row, place)| turned[*place as usize] = row.clone());
-    *rows = turned;
-    order
+/// Once in three: rows in another order than sequences, and one before them that nobody reads.
+pub fn turn(table: &mut Table, random: &mut Random) {
+    if !random.once_in(3) {
+        return;
+    }
+    let order = random.shuffled(table.rows.len() as u32);
+    let unread = vec![GUARD; table.columns as usize];
+    let mut turned = vec![unread; table.rows.len() + 1];
+    table.rows.iter().zip(&order).for_each(|(row, place)| turned[*place as usize] = row.clone());
+    (table.rows, table.row_of) = (turned, order);
 }
 
 /// Keys and values for every key of every sequence that the table has a block for: normal, the keys times `spread`.

@@ -95,8 +95,10 @@ impl Keys {
         let position = case.position(sequence, token);
         let query = query(case, token, head);
         let seen: Vec<_> = self.pairs.iter().filter(|(key, _)| case.sees(sequence, position, *key)).collect();
-        let scores: Vec<f64> =
-            seen.iter().map(|(key, [values, _])| score(case, head, position - i64::from(*key), &query, values)).collect();
+        let scores: Vec<f64> = seen
+            .iter()
+            .map(|(key, [values, _])| score(case, head, position - i64::from(*key), &query, values))
+            .collect();
         let sink = case.options.sinks.get(head).map(|sink| f64::from(*sink));
         let peak = scores.iter().copied().chain(sink).fold(f64::NEG_INFINITY, f64::max);
         if peak == f64::NEG_INFINITY {

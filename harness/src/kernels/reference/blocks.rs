@@ -46,23 +46,17 @@ pub fn rewrite(case: &Rewrite) -> (Vec<u32>, Report) {
     (entries, report)
 }
 
-/// Sums of blocks: sum of mix(word ^ mix(place)) over the 64-bit words of each.
+/// Sums of blocks, modulo 2^64: of each 64-bit word, itself and the product of the halves of it and its place's key.
 pub fn checksum(case: &Checksum) -> Vec<u64> {
     let sum = |block: &u32| {
         let at = *block as usize * case.block_bytes as usize;
-        let words = case.bytes[at..at + case.block_bytes as usize].chunks_exact(8).zip(0u64..);
+        let words = case.bytes[at..at + case.block_bytes as usize].chunks_exact(8).zip(1u64..);
         words.fold(0u64, |sum, (word, place)| {
             let word = word.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
-            sum.wrapping_add(mix(word ^ mix(place)))
+            let keyed = word ^ place.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let product = (keyed & 0xFFFF_FFFF) * (keyed >> 32);
+            sum.wrapping_add(word).wrapping_add(product)
         })
     };
     case.blocks.iter().map(sum).collect()
-}
-
-/// The finalizer of SplitMix64 after one step of it: every bit of the result depends on every bit of the word.
-fn mix(word: u64) -> u64 {
-    let mut mixed = word.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ mixed >> 31
 }

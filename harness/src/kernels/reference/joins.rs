@@ -60,7 +60,10 @@ pub fn merge_two(case: &MergeTwo) -> Joined {
     let head_dim = case.head_dim as usize;
     let rows = (case.tokens * case.heads) as usize;
     let state = |side: usize, row: usize| Row {
-        output: case.outputs[side][row * head_dim..(row + 1) * head_dim].iter().map(|bits| case.element.value(*bits)).collect(),
+        output: case.outputs[side][row * head_dim..(row + 1) * head_dim]
+            .iter()
+            .map(|bits| case.element.value(*bits))
+            .collect(),
         lse: f64::from(case.lse[side][row]),
     };
     let both = |row| join_all(&[state(0, row), state(1, row)], f64::NEG_INFINITY, head_dim);

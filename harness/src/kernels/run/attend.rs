@@ -30,7 +30,7 @@ pub fn tolerance(pool: Element, queries: Element) -> Tolerance {
 pub struct Prepared {
     pool: DevicePool,
     table: DeviceTable,
-    lists: [Option<Memory>; 5],
+    lists: Lists,
     lengths: Memory,
     queries: Memory,
     output: Memory,
@@ -40,6 +40,14 @@ pub struct Prepared {
     status: Memory,
     layout: SplitLayout,
     header: SplitHeader,
+}
+
+/// What may be NULL.
+struct Lists {
+    query_starts: Option<Memory>,
+    query_positions: Option<Memory>,
+    slopes: Option<Memory>,
+    sinks: Option<Memory>,
 }
 
 /// A table in the memory of a device.
@@ -64,11 +72,6 @@ impl DeviceTable {
             reserved: 0,
         }
     }
-
-    /// Its entries.
-    pub fn entries(&self) -> &Memory {
-        &self.entries
-    }
 }
 
 impl Prepared {
@@ -84,13 +87,12 @@ impl Prepared {
         Ok(Prepared {
             pool: DevicePool::put(bench, &case.pool)?,
             table: DeviceTable::put(bench, &case.table)?,
-            lists: [
-                bench.some(&case.query_starts)?,
-                bench.some(&case.query_positions)?,
-                bench.some(&options.slopes)?,
-                bench.some(&options.sinks)?,
-                None,
-            ],
+            lists: Lists {
+                query_starts: bench.some(&case.query_starts)?,
+                query_positions: bench.some(&case.query_positions)?,
+                slopes: bench.some(&options.slopes)?,
+                sinks: bench.some(&options.sinks)?,
+            },
             lengths: bench.holding(&case.lengths)?,
             queries: bench.holding(&case.query_rows.image(&case.queries, case.query_heads, head_dim))?,
             output: bench.poisoned(case.output_rows.total(tokens, case.query_heads, head_dim) * 2, 0xFF)?,
@@ -110,7 +112,7 @@ impl Prepared {
 
     /// Both launches, of the same parameters.
     pub fn launches(&self, case: &Attend) -> [Launch; 2] {
-        let [query_starts, query_positions, slopes, sinks, _] = &self.lists;
+        let Lists { query_starts, query_positions, slopes, sinks } = &self.lists;
         let plan_at = |bytes: u64| self.plan.pointer::<u8>().wrapping_add(bytes as usize);
         let params = kvk_attend_params {
             cache: self.pool.cache(&case.pool.shape),
@@ -222,21 +224,15 @@ fn close_rows(
     numbers.close(tolerance)
 }
 
-fn close_lse(
-    case: &Attend,
-    floats: &[f32],
-    expected: &[f64],
-    name: &dyn Fn(usize) -> String,
-) -> Result<f64, Mismatch> {
+fn close_lse(case: &Attend, floats: &[f32], expected: &[f64], name: &dyn Fn(usize) -> String) -> Result<f64, Mismatch> {
     let (heads, stride) = (case.query_heads as usize, case.lse_stride as usize);
     for (at, float) in floats.iter().enumerate().filter(|(at, _)| at % stride >= heads) {
         if float.to_bits() != u32::MAX {
             return Err(Mismatch(format!("LSE: float {at} is in no row, and was written")));
         }
     }
-    let found: Vec<f64> = (0..case.query_tokens() * heads)
-        .map(|row| f64::from(floats[row / heads * stride + row % heads]))
-        .collect();
+    let found: Vec<f64> =
+        (0..case.query_tokens() * heads).map(|row| f64::from(floats[row / heads * stride + row % heads])).collect();
     Numbers { what: "LSE", expected, found: &found, row: 1, element: None, name }.each_close(LSE_TOLERANCE)
 }
 

@@ -6,7 +6,9 @@ use crate::kernels::case::{Blocks, Checksum, CopyBlocks, Fill, Pieces, Rewrite};
 use crate::kernels::compare::same;
 use crate::kernels::reference;
 use kvledger_cuda::launch::{self, Launch};
-use kvledger_cuda::raw::{kvk_checksum_params, kvk_copy_pair, kvk_copy_params, kvk_fill_params, kvk_rewrite_params, kvk_shape};
+use kvledger_cuda::raw::{
+    kvk_checksum_params, kvk_copy_pair, kvk_copy_params, kvk_fill_params, kvk_rewrite_params, kvk_shape,
+};
 use kvledger_cuda::{Error, Memory, Space};
 
 fn shape(pieces: &Pieces) -> kvk_shape {
@@ -36,7 +38,8 @@ pub fn copy_blocks(case: &CopyBlocks, bench: &Bench) -> Result<Right, Wrong> {
     let source = put(bench, &case.source, case.pinned[0])?;
     let apart = case.destination.as_ref().map(|blocks| put(bench, blocks, case.pinned[1])).transpose()?;
     let (to, destination) = (apart.as_ref().unwrap_or(&source), case.destination.as_ref().unwrap_or(&case.source));
-    let pair = |&(source, destination, tokens): &(u32, u32, u32)| kvk_copy_pair { source, destination, tokens, reserved: 0 };
+    let pair =
+        |&(source, destination, tokens): &(u32, u32, u32)| kvk_copy_pair { source, destination, tokens, reserved: 0 };
     let pairs: Vec<_> = case.pairs.iter().map(pair).collect();
     let list = bench.holding(&pairs)?;
     let params = kvk_copy_params {

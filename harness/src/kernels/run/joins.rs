@@ -25,8 +25,7 @@ struct Shape<'a> {
 /// Runs a case of parts that are joined.
 pub fn merge(case: &Merge, bench: &Bench) -> Result<Right, Wrong> {
     let split = &case.split;
-    let batch =
-        SplitBatch { lengths: &case.lengths, query_starts: &case.query_starts, ..SplitBatch::default() };
+    let batch = SplitBatch { lengths: &case.lengths, query_starts: &case.query_starts, ..SplitBatch::default() };
     let layout = split.layout().unwrap_or_else(|why| panic!("{}: {why}", case.title));
     let mut words = vec![0; layout.bytes as usize / 4];
     split.plan(&batch, 0, &mut words).unwrap_or_else(|why| panic!("{}: {why}", case.title));
@@ -217,7 +216,9 @@ impl Shape<'_> {
             let bits = &bits[row * self.head_dim..(row + 1) * self.head_dim];
             let Some(wanted) = wanted else {
                 if bits.iter().any(|bits| *bits != 0xFFFF) {
-                    return Err(Mismatch(format!("output: {} is no row of a join, and was written", self.name(row))).into());
+                    return Err(
+                        Mismatch(format!("output: {} is no row of a join, and was written", self.name(row))).into()
+                    );
                 }
                 continue;
             };
@@ -232,7 +233,8 @@ impl Shape<'_> {
         let (row, element) = (self.head_dim, Some(self.element));
         let error = Numbers { what: "output", expected: &expected, found: &found, row, element, name: &name };
         let share = error.close(&tolerance)?.share(&tolerance);
-        let lse = Numbers { what: "LSE", expected: &expected_lse, found: &found_lse, row: 1, element: None, name: &name };
+        let lse =
+            Numbers { what: "LSE", expected: &expected_lse, found: &found_lse, row: 1, element: None, name: &name };
         Ok(Right { share: share.max(lse.each_close(LSE_TOLERANCE)?), compared: (found.len() + found_lse.len()) as u64 })
     }
 }

@@ -1,7 +1,7 @@
 //! A case's pool in device memory.
 
-use super::bench::{Bench, pointer_or_null};
 use super::Wrong;
+use super::bench::{Bench, pointer_or_null};
 use crate::kernels::compare::{same, same_bits};
 use crate::kernels::pool::{At, Layout, Pool, PoolShape, Scales};
 use kvledger_cuda::raw::kvk_cache;
@@ -40,7 +40,8 @@ impl DevicePool {
 
     /// What kernels are given.
     pub fn cache(&self, shape: &PoolShape) -> kvk_cache {
-        let at = |element: u64| self.memory.pointer::<u8>().wrapping_add(element as usize * shape.element.bytes()).cast();
+        let at =
+            |element: u64| self.memory.pointer::<u8>().wrapping_add(element as usize * shape.element.bytes()).cast();
         let (scales, each) = match shape.scales {
             Scales::One(scales) => (scales, Layout::default()),
             Scales::Each(layout) => ([1.0; 2], layout),
