@@ -21,6 +21,8 @@ mod run;
 
 pub use options::{Options, Order, Pace, Pauses, Trouble};
 pub use queue::Step;
+#[cfg(test)]
+pub(crate) use random::Random;
 
 use crate::device::{Address, Device, EventId, Extent, Facts, Space, StreamId};
 use crate::error::{Error, Loss, Reason};
