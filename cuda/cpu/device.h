@@ -50,8 +50,8 @@ KVK_DEVICE T of_bits(uint64_t bits) {
 
 template <class T>
 KVK_DEVICE void check_alignment(const T *global) {
-  static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0, "what a GPU moves in one instruction");
-  if (reinterpret_cast<uintptr_t>(global) % sizeof(T) != 0) fault(KVK_CPU_MISALIGNED);
+  static_assert(sizeof(T) <= 16, "what a GPU moves in one instruction");
+  if (reinterpret_cast<uintptr_t>(global) % alignof(T) != 0) fault(KVK_CPU_MISALIGNED);
 }
 
 }  // namespace cpu
@@ -130,6 +130,11 @@ KVK_DEVICE void atomic_min(uint64_t *global, uint64_t value) {
   while (value < seen &&
          !__atomic_compare_exchange_n(global, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
   }
+}
+KVK_DEVICE void atomic_add(uint64_t *global, uint64_t value) {
+  cpu::check_alignment(global);
+  cpu::count(cpu::self->place->counters.stored_bytes, sizeof value);
+  __atomic_fetch_add(global, value, __ATOMIC_RELAXED);
 }
 
 KVK_DEVICE float exp2(float x) { return __builtin_exp2f(x); }

@@ -15,7 +15,9 @@
   PLANT(window_by_one)         /* attend: one key less than the window */                          \
   PLANT(merge_of_nothing)      /* merge: arithmetic on -infinity where all parts are empty */      \
   PLANT(offset_32_bits)        /* any: offsets of elements are cut to 32 bits */                   \
-  PLANT(empty_row)             /* attend: rows that see no key are not written */
+  PLANT(empty_row)             /* attend: rows that see no key are not written */                  \
+  PLANT(whole_blocks)          /* copy_blocks: blocks are copied beyond their tokens */            \
+  PLANT(barrier_before_sum)    /* checksum: warps are added before all have their sum */
 
 #if defined(KVK_PLANTS)
 

@@ -36,7 +36,8 @@ typedef struct kvk_copy_params {
   uint32_t reserved;
 } kvk_copy_params;
 
-// Pairs run in no order: no destination may be the source or destination of another pair of the launch.
+// Pairs run in no order: no destination may be the source or destination of another pair of the launch. Each of these
+// launches answers KVK_UNSUPPORTED if it would be more than 2^31 pieces of work: terabytes, or 2^31 blocks or entries.
 uint32_t kvk_cpu_copy_blocks(const kvk_copy_params *params, void *run);
 uint32_t kvk_cuda_copy_blocks(const kvk_copy_params *params, void *stream);
 
@@ -60,8 +61,8 @@ typedef struct kvk_checksum_params {
   uint32_t reserved;
 } kvk_checksum_params;
 
-// The sum, modulo 2^64, of mix(word ^ mix(place)) over the 64-bit words of a block; mix is in checksum.cu. It tells
-// moved, lost and changed words, and not who did it: it is no signature.
+// The sum, modulo 2^64, of a term for each 64-bit word of a block, which depends on the word and on its place:
+// checksum.cu says how. It tells moved, lost and changed words, and not who did it: it is no signature.
 uint32_t kvk_cpu_checksum(const kvk_checksum_params *params, void *run);
 uint32_t kvk_cuda_checksum(const kvk_checksum_params *params, void *stream);
 

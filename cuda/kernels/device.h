@@ -18,7 +18,7 @@
 //   kvk::load_matrix(r, row) load_matrix_transposed(r, row)  four 8x8 matrices of 16 bits; lane i names row i
 //   kvk::multiply<T>(d, a, b0, b1)   d += a * b for 16x16 by 16x8 of T (kvk::f16, kvk::bf16), sums in binary32
 //   kvk::load(p) load_once(p) store(p, v)  global memory, up to 16 bytes, counted; `load_once` will not be read again
-//   kvk::atomic_or(p, v) atomic_min(p, v)  global memory, 32 and 64 bits
+//   kvk::atomic_or(p, v) atomic_min(p, v) atomic_add(p, v)  global memory: 32, 64 and 64 bits
 //   kvk::reciprocal(x)               of a float, rounded to nearest for magnitudes from 2^-126 to 2^126
 //   kvk::exp2 log2 tanh              of floats, as exact as the device's fast ones: 2 units in the last place
 //   numbers.h                        conversions

@@ -736,12 +736,12 @@ unsafe extern "C" {
     pub fn kvk_cuda_merge(params: *const kvk_attend_params, stream: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cpu_merge_two(params: *const kvk_merge_two_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_merge_two(params: *const kvk_merge_two_params, stream: *mut ::core::ffi::c_void) -> u32;
-    #[doc = " Pairs run in no order: no destination may be the source or destination of another pair of the launch."]
+    #[doc = " Pairs run in no order: no destination may be the source or destination of another pair of the launch. Each of these\n launches answers KVK_UNSUPPORTED if it would be more than 2^31 pieces of work: terabytes, or 2^31 blocks or entries."]
     pub fn kvk_cpu_copy_blocks(params: *const kvk_copy_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_copy_blocks(params: *const kvk_copy_params, stream: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cpu_fill(params: *const kvk_fill_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_fill(params: *const kvk_fill_params, stream: *mut ::core::ffi::c_void) -> u32;
-    #[doc = " The sum, modulo 2^64, of mix(word ^ mix(place)) over the 64-bit words of a block; mix is in checksum.cu. It tells\n moved, lost and changed words, and not who did it: it is no signature."]
+    #[doc = " The sum, modulo 2^64, of a term for each 64-bit word of a block, which depends on the word and on its place:\n checksum.cu says how. It tells moved, lost and changed words, and not who did it: it is no signature."]
     pub fn kvk_cpu_checksum(params: *const kvk_checksum_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_checksum(params: *const kvk_checksum_params, stream: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cpu_rewrite(params: *const kvk_rewrite_params, run: *mut ::core::ffi::c_void) -> u32;

@@ -131,6 +131,9 @@ KVK_DEVICE void atomic_or(uint32_t *global, uint32_t bits) { atomicOr(global, bi
 KVK_DEVICE void atomic_min(uint64_t *global, uint64_t value) {
   atomicMin(reinterpret_cast<unsigned long long *>(global), static_cast<unsigned long long>(value));
 }
+KVK_DEVICE void atomic_add(uint64_t *global, uint64_t value) {
+  atomicAdd(reinterpret_cast<unsigned long long *>(global), static_cast<unsigned long long>(value));
+}
 
 KVK_DEVICE float exp2(float x) {
   float y;

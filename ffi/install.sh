@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Installs the archives, shared libraries, headers, CMake files, pkg-config files and licences.
+#
+#   ffi/install.sh PREFIX          libkvledger
+#   ffi/install.sh PREFIX cuda     libkvledger_cuda beside it
+#
+# The tree may be moved afterwards: nothing in it has an absolute path.
+set -euo pipefail
+if [[ $# -lt 1 || $# -gt 2 || ${2:-cuda} != cuda ]]; then
+  echo "usage: ffi/install.sh PREFIX [cuda]" >&2
+  exit 2
+fi
+mkdir -p "$1"
+prefix=$(cd "$1" && pwd)
+components=(kvledger ${2:+kvledger_cuda})
+cd "$(dirname "$0")/.."
+
+version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+IFS=. read -r major minor _ <<< "$version"
+CUDA_LIBRARIES=(pthread dl m rt)
+
+# fill TEMPLATE TARGET: numbers and names in place of @NAME@.
+fill() {
+  local flags=${CUDA_LIBRARIES[*]/#/-l} list
+  list=$(IFS=';' && echo "${CUDA_LIBRARIES[*]}")
+  mkdir -p "$(dirname "$2")"
+  sed -e "s/@VERSION@/$version/g" -e "s/@MAJOR@/$major/g" -e "s/@MINOR@/$minor/g" -e "s/@CUDA_FLAGS@/$flags/g" \
+    -e "s/@CUDA_LIBRARIES@/$list/g" "ffi/install/$1" > "$2"
+}
+
+mkdir -p "$prefix/lib" "$prefix/include" "$prefix/share/licenses/kvledger"
+for component in "${components[@]}"; do
+  script=ffi/archive.sh
+  [[ $component == kvledger ]] || script=ffi/cuda/archive.sh
+  cp "$("$script")" "$prefix/lib/lib$component.a"
+  needs=()
+  [[ $component == kvledger ]] || needs=("${CUDA_LIBRARIES[@]/#/-l}")
+  ${CC:-cc} -shared -Wl,-soname,"lib$component.so.$major.$minor" -Wl,--no-undefined -o "$prefix/lib/lib$component.so.$version" \
+    -Wl,--whole-archive "$prefix/lib/lib$component.a" -Wl,--no-whole-archive "${needs[@]}"
+  ln -sf "lib$component.so.$version" "$prefix/lib/lib$component.so.$major.$minor"
+  ln -sf "lib$component.so.$major.$minor" "$prefix/lib/lib$component.so"
+  fill "$component.pc.in" "$prefix/lib/pkgconfig/$component.pc"
+done
+cp -r ffi/include/. "$prefix/include/"
+cp LICENSE-APACHE LICENSE-MIT "$prefix/share/licenses/kvledger/"
+fill kvledgerConfig.cmake.in "$prefix/lib/cmake/kvledger/kvledgerConfig.cmake"
+fill kvledgerConfigVersion.cmake.in "$prefix/lib/cmake/kvledger/kvledgerConfigVersion.cmake"
+echo "$prefix"
