@@ -17,7 +17,7 @@ trap 'rm -f "$made"' EXIT
 
 # libclang from the package index has no headers of a compiler: gcc's serve.
 "$bindgen" cuda/kernels/kvk.h --use-core --allowlist-item '^(kvk_|KVK_).*' --default-enum-style=consts \
-  --rust-target 1.85 --rust-edition 2024 --merge-extern-blocks --with-derive-default \
+  --rust-target 1.85 --rust-edition 2024 --merge-extern-blocks --with-derive-default --with-derive-partialeq \
   --raw-line '//! What `cuda/kernels/kvk.h` declares, by `cuda/raw.sh`: not to be edited. Checks nothing; `launch` does.' \
   --raw-line '' \
   --raw-line '#![allow(missing_docs, non_camel_case_types, rustdoc::broken_intra_doc_links)]' \

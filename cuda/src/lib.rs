@@ -11,17 +11,29 @@
 pub mod cpu;
 mod cuda;
 mod device;
+mod epochs;
 mod error;
 pub mod launch;
 mod memory;
+pub mod mover;
+mod pool;
 pub mod raw;
+mod ring;
+mod simultaneous;
+mod status;
 mod stream;
 
 pub use cpu::Cpu;
 pub use cuda::Cuda;
 pub use device::{Address, Device, EventId, Extent, Facts, Space, StreamId};
+pub use epochs::{EpochError, Epochs, Step};
 pub use error::{Error, Loss, Reason};
 pub use memory::{Memory, Plain};
+pub use mover::Mover;
+pub use pool::BlockPool;
+pub use ring::Ring;
+pub use simultaneous::{Launches, in_order};
+pub use status::{Report, Status};
 pub use stream::{Event, Stream};
 
 /// Whether kernels for CUDA were compiled in.

@@ -28,7 +28,7 @@ pub const KVK_CPU_SHAPE: u32 = 1263927558;
 pub const KVK_CPU_MEMORY: u32 = 1263927559;
 #[doc = " What a kernel saw that its caller must know. All zero before the first launch that reports into it, but for\n `first`, which is all ones. Kernels only add to it; it is read when the stream is done."]
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
+#[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct kvk_status {
     #[doc = " the lowest (row << 32 | index) that was wrong; all ones: nothing was"]
     pub first: u64,
@@ -46,7 +46,7 @@ const _: () = {
 };
 #[doc = " Keys and values of one layer. The element (block, token, head, i) is at\n `base + block * block_stride + token * token_stride + head * head_stride + i`, and keys and values share strides: so\n NHD and HND, a pool by layers and a pool by blocks are all the same to a kernel."]
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct kvk_cache {
     #[doc = " the null block's first element"]
     pub keys: *mut ::core::ffi::c_void,
@@ -114,7 +114,7 @@ impl Default for kvk_cache {
 }
 #[doc = " Block tables: what the ledger's table, or an export of it, is in device memory. Sequence s of a batch reads row\n `rows[s]`; its key number i is in block `entries[row * row_stride + i / B]`."]
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct kvk_table {
     pub entries: *const u32,
     #[doc = " [sequences], or NULL: sequence s reads row s"]
@@ -146,7 +146,7 @@ impl Default for kvk_table {
 }
 #[doc = " A token's place. Block 0: the token is not written (padding of a batch)."]
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
+#[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct kvk_slot {
     pub block: u32,
     #[doc = " below B"]
@@ -160,7 +160,7 @@ const _: () = {
     ["Offset of field: kvk_slot::token"][::core::mem::offset_of!(kvk_slot, token) - 4usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct kvk_append_params {
     pub cache: kvk_cache,
     #[doc = " [tokens][heads][head_dim] of `type`, by the strides below"]
@@ -203,7 +203,7 @@ impl Default for kvk_append_params {
 }
 #[doc = " One piece of work: the rows of a tile over keys first_key..end_key of its sequence."]
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
+#[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct kvk_item {
     pub sequence: u32,
     #[doc = " key-value head"]
@@ -228,7 +228,7 @@ const _: () = {
 };
 #[doc = " One tile that was cut: its parts are `count` in a row from `first_part`."]
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
+#[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct kvk_join {
     pub sequence: u32,
     pub head: u32,
@@ -249,7 +249,7 @@ const _: () = {
     ["Offset of field: kvk_join::reserved"][::core::mem::offset_of!(kvk_join, reserved) - 20usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct kvk_attend_params {
     pub cache: kvk_cache,
     pub table: kvk_table,
@@ -366,7 +366,7 @@ impl Default for kvk_attend_params {
 }
 #[doc = " Joins two results over different keys of the same queries, as if they were one (cascade). Shapes as above; either\n may be empty (LSE -infinity); the result may be one of the two. Sinks belong in one of them only."]
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct kvk_merge_two_params {
     pub output_a: *const ::core::ffi::c_void,
     pub lse_a: *const f32,
@@ -420,7 +420,7 @@ impl Default for kvk_merge_two_params {
 }
 #[doc = " Where the bytes of a block's tokens are: `pieces` runs, each of B tokens of `token_bytes`, `piece_stride` apart. A\n pool of blocks that are contiguous over layers, keys before values, tokens before heads, has 2 * layers pieces; one\n with heads before tokens has 2 * layers * heads. All in bytes, multiples of KVK_LANE_BYTES."]
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
+#[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct kvk_shape {
     pub block_stride: i64,
     pub piece_stride: i64,
@@ -439,7 +439,7 @@ const _: () = {
     ["Offset of field: kvk_shape::block_tokens"][::core::mem::offset_of!(kvk_shape, block_tokens) - 28usize];
 };
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
+#[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct kvk_copy_pair {
     #[doc = " block ids, each of its own pool"]
     pub source: u32,
@@ -458,7 +458,7 @@ const _: () = {
     ["Offset of field: kvk_copy_pair::reserved"][::core::mem::offset_of!(kvk_copy_pair, reserved) - 12usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct kvk_copy_params {
     pub source_shape: kvk_shape,
     #[doc = " the same but for the strides"]
@@ -494,7 +494,7 @@ impl Default for kvk_copy_params {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct kvk_fill_params {
     #[doc = " the null block"]
     pub pool: *mut ::core::ffi::c_void,
@@ -526,7 +526,7 @@ impl Default for kvk_fill_params {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct kvk_checksum_params {
     pub pool: *const ::core::ffi::c_void,
     #[doc = " [block_count], ids"]
@@ -561,7 +561,7 @@ impl Default for kvk_checksum_params {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct kvk_rewrite_params {
     #[doc = " [rows][columns], rows `row_stride` apart"]
     pub entries: *mut u32,
@@ -600,7 +600,7 @@ impl Default for kvk_rewrite_params {
     }
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct kvk_gather_params {
     pub cache: kvk_cache,
     pub table: kvk_table,
@@ -648,7 +648,7 @@ impl Default for kvk_gather_params {
 }
 #[doc = " Exact counts of one or more launches, added up."]
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
+#[derive(Debug, Default, Copy, Clone, PartialEq)]
 pub struct kvk_counters {
     pub launches: u64,
     #[doc = " thread blocks"]
@@ -693,7 +693,7 @@ const _: () = {
 };
 #[doc = " The order in which thread blocks, the warps of each and their threads run: 0 ascending, 1 descending, else random\n from `seed`."]
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
+#[derive(Debug, Copy, Clone, PartialEq)]
 pub struct kvk_run {
     pub seed: u64,
     #[doc = " or NULL"]

@@ -3,7 +3,9 @@
 use super::check::{self, Checked, Shape, refuse, token_shape};
 use super::pointers::{See, Where, see, see_cache, see_table};
 use super::refusal::Wrong;
+use crate::device::Address;
 use crate::raw::{KVK_DECODE_ROWS, KVK_E4M3, KVK_PREFILL_ROWS, kvk_attend_params, kvk_item, kvk_join, kvk_status};
+use kvledger_core::split::Split;
 
 /// A launch of `attend`, or of `merge` after it.
 ///
@@ -105,6 +107,42 @@ impl Attend {
         check::needed("part_lse", p.part_lse)
     }
 
+    /// Points to a plan of `split` at `address`, and takes what plans of it have in common: tiles, thread blocks, and the
+    /// room for items, joins and parts.
+    ///
+    /// Errors: of `split`, `Split` if there are no plans for it.
+    pub fn use_plan(&mut self, split: &Split, address: Address) -> Checked {
+        let layout = split.layout().or(refuse("split", Wrong::Split))?;
+        let at = |offset: u64| address.0.wrapping_add(offset) as usize;
+        let p = &mut self.params;
+        p.item_starts = at(layout.item_starts) as *const u32;
+        p.items = at(layout.items) as *const kvk_item;
+        p.joins = at(layout.joins) as *const kvk_join;
+        p.join_count = at(layout.join_count) as *const u32;
+        (p.tile_rows, p.groups) = (split.tile_rows, split.thread_blocks);
+        p.window = split.window;
+        (self.items, self.joins) = (layout.items_max, layout.joins_max);
+        Ok(())
+    }
+
+    /// Whether words are a plan of `split`, as this launch was told, for as many sequences, with no more parts than there
+    /// is room for. Cost: O(words).
+    pub fn check_plan_words(&self, split: &Split, words: &[u32]) -> Checked {
+        let p = &self.params;
+        let plan = split.read(words).or(refuse("plan", Wrong::Plan))?;
+        let header = plan.header();
+        same("split.heads", split.heads, p.cache.heads)?;
+        same("split.query_heads", split.query_heads, p.query_heads)?;
+        same("split.tile_rows", split.tile_rows, p.tile_rows)?;
+        same("split.thread_blocks", split.thread_blocks, p.groups)?;
+        same("split.window", split.window.cast_unsigned(), p.window.cast_unsigned())?;
+        same("split.tile_keys", split.tile_keys, key_tile(p.cache.head_dim))?;
+        same("plan.sequences", header.sequences, p.sequences)?;
+        room("items", self.items, header.items_max)?;
+        room("joins", self.joins, header.joins_max)?;
+        room("parts", self.parts, header.parts)
+    }
+
     /// Whether a batch is what the parameters say. Cost: O(sequences).
     pub fn check_batch(&self, lengths: &[u32], query_starts: &[u32], query_positions: &[u32]) -> Checked {
         let p = &self.params;
@@ -182,4 +220,17 @@ impl Attend {
         let axis = check::Axis::new("lse_token_stride", self.query_tokens.into(), p.lse_token_stride);
         Shape { axes: [axis], row: p.query_heads.into(), multiple: 1 }
     }
+}
+
+/// Keys that the kernel takes at once, for a head dimension: what plans have to be made with.
+pub fn key_tile(head_dim: u32) -> u32 {
+    if head_dim <= 128 { 64 } else { 32 }
+}
+
+fn same(field: &'static str, value: u32, must: u32) -> Checked {
+    if value == must { Ok(()) } else { refuse(field, Wrong::Not { value: value.into(), must: must.into() }) }
+}
+
+fn room(field: &'static str, room: u32, needed: u32) -> Checked {
+    if needed <= room { Ok(()) } else { refuse(field, Wrong::Room { room: room.into(), needed: needed.into() }) }
 }

@@ -255,3 +255,11 @@ pub fn blocks(field: &'static str, list: &[u32], lowest: u32, blocks: u32) -> Ch
         None => Ok(()),
     }
 }
+
+/// One id of 1 to `blocks`.
+pub fn block(field: &'static str, block: u32, blocks: u32) -> Checked {
+    match block {
+        0 => refuse(field, Wrong::Zero),
+        _ => at_most(field, block.into(), blocks.into()),
+    }
+}

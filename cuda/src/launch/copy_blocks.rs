@@ -56,7 +56,7 @@ impl CopyBlocks {
         Ok(())
     }
 
-    /// Whether each pair names blocks that there are.
+    /// Whether each pair names blocks that there are. Cost: O(pairs).
     pub fn check_ids(&self, pairs: &[kvk_copy_pair]) -> Checked {
         let tokens_max = self.params.source_shape.block_tokens;
         for (entry, pair) in pairs.iter().enumerate() {
@@ -125,6 +125,20 @@ const DESTINATION: Names = Names {
     pieces: "destination_shape.pieces",
     block_tokens: "destination_shape.block_tokens",
 };
+
+const OF_POOL: Names = Names {
+    blocks: "blocks",
+    block_stride: "shape.block_stride",
+    piece_stride: "shape.piece_stride",
+    token_bytes: "shape.token_bytes",
+    pieces: "shape.pieces",
+    block_tokens: "shape.block_tokens",
+};
+
+/// Whether blocks of a pool may have this shape.
+pub(crate) fn check_shape(of: &kvk_shape, blocks: u32) -> Checked {
+    shape(of, blocks, OF_POOL)
+}
 
 fn shape(shape: &kvk_shape, blocks: u32, names: Names) -> Checked {
     check::some(names.blocks, blocks)?;

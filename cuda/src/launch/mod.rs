@@ -12,6 +12,7 @@
 
 mod append;
 mod attend;
+mod cascade;
 mod check;
 mod checksum;
 mod copy_blocks;
@@ -23,7 +24,8 @@ mod refusal;
 mod rewrite;
 
 pub use append::Append;
-pub use attend::Attend;
+pub use attend::{Attend, key_tile};
+pub use cascade::Cascade;
 pub use checksum::Checksum;
 pub use copy_blocks::{CopyBlocks, shape_bytes};
 pub use fill::Fill;
@@ -33,6 +35,8 @@ pub use pointers::{Use, Where};
 pub use refusal::{Refusal, Wrong};
 pub use rewrite::Rewrite;
 
+pub(crate) use check::block as check_block;
+pub(crate) use copy_blocks::{check_shape, writers};
 pub(crate) use pointers::See;
 
 /// Calls the C function of a launch with its parameters and one more argument: a device names its functions.

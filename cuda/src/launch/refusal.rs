@@ -96,6 +96,10 @@ pub enum Wrong {
         /// What the longest sequence needs.
         needed: u64,
     },
+    /// Numbers that there are no plans for.
+    Split,
+    /// Words that are no plan of these numbers, or were changed.
+    Plan,
     /// Too little room for a plan, or for what it leaves between two launches.
     Room {
         /// The room there is.
@@ -147,6 +151,22 @@ pub enum Wrong {
         /// The place of the one that reads.
         reader: usize,
     },
+    /// Entries that read what each other write, and no spare block to keep one of them in.
+    Cycle {
+        /// The place of one of them.
+        writer: usize,
+        /// The place of the one that reads what it writes.
+        reader: usize,
+    },
+    /// An entry that names the spare block, which nobody may use.
+    Spare {
+        /// Its place in the list.
+        entry: usize,
+        /// The spare block.
+        block: u32,
+    },
+    /// A pool whose blocks are not each one piece of memory, right after each other.
+    Scattered,
     /// A pointer that two parameters share and may not.
     Shared(&'static str),
 }
@@ -207,6 +227,8 @@ impl fmt::Display for Wrong {
             Wrong::Columns { columns, needed } => {
                 write!(f, "is {columns}: the longest sequence needs {needed} entries of its row; export a wider table")
             }
+            Wrong::Split => f.write_str("has numbers that there are no plans for: `Split::check` says which"),
+            Wrong::Plan => f.write_str("is no plan of this `Split`, or was changed: is its buffer written too early?"),
             Wrong::Room { room, needed } => {
                 write!(f, "is {room}: plans of these maxima need {needed}; allocate by the layout of the plan")
             }
@@ -222,6 +244,12 @@ impl fmt::Display for Wrong {
             Wrong::Ordered { writer, reader } => {
                 write!(f, "entry {writer} writes what entry {reader} reads: `Copier` puts them in order")
             }
+            Wrong::Cycle { writer, reader } => write!(
+                f,
+                "entry {writer} writes what entry {reader} reads, in a cycle: give a spare block, that nobody uses"
+            ),
+            Wrong::Spare { entry, block } => write!(f, "entry {entry} names block {block}, which is the spare one"),
+            Wrong::Scattered => f.write_str("has blocks in pieces: this works on blocks that are one piece of memory"),
             Wrong::Shared(other) => write!(f, "is the same memory as {other}: one would overwrite the other"),
         }
     }

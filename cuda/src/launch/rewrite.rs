@@ -42,6 +42,13 @@ impl Rewrite {
         }
     }
 
+    /// Whether a table of so many bytes is long enough.
+    pub(crate) fn check_room(&self, available: u64) -> Checked {
+        self.entries().check_apart()?;
+        let needed = self.entries().extent().saturating_mul(4);
+        if needed > available { refuse("entries", Wrong::Short { needed, available }) } else { Ok(()) }
+    }
+
     pub(super) fn see(&mut self, look: &mut See<'_>) -> Checked {
         let entries = self.entries().extent().saturating_mul(4);
         let p = &mut self.params;
