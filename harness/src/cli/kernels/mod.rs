@@ -5,7 +5,7 @@ pub mod verify;
 use super::Stop;
 use clap::ValueEnum;
 use kvledger_cuda::cpu::{Options, Pace};
-use kvledger_cuda::{Cpu, Device, Error};
+use kvledger_cuda::{Cpu, Cuda, Device, Error};
 use std::sync::Arc;
 
 /// `--device`.
@@ -33,7 +33,7 @@ impl DeviceName {
                 let device: Arc<dyn Device> = Cpu::open(Options { pace: Pace::AtOnce, ..Options::default() });
                 Ok(device)
             }
-            DeviceName::Cuda => cuda(),
+            DeviceName::Cuda => Cuda::open(0),
         }
     }
 
@@ -50,8 +50,4 @@ impl DeviceName {
     pub fn missing(self, error: &Error) -> Stop {
         Stop::Usage(format!("--device {}: {error}", self.name()))
     }
-}
-
-fn cuda() -> Result<Arc<dyn Device>, Error> {
-    Err(Error::new("open", kvledger_cuda::Reason::NotBuilt))
 }

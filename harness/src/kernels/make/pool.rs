@@ -147,9 +147,7 @@ pub fn contents(shape: PoolShape, table: &Table, lengths: &[u32], spread: f64, r
             let Found::At { block, token } = table.find(&shape, sequence as u32, key) else { continue };
             for head in 0..shape.heads {
                 let at = At { block, token, head };
-                if !pool.contents.contains_key(&at) {
-                    pool.contents.insert(at, pair(&shape, spread, random));
-                }
+                pool.contents.entry(at).or_insert_with(|| pair(&shape, spread, random));
             }
         }
     }

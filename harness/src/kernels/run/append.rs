@@ -42,7 +42,7 @@ fn check_blocks_that_would_wrap(case: &Append, bench: &Bench, pool: &DevicePool)
         return Ok(());
     }
     for (block, _) in &case.slots {
-        let wrapped = (u64::from(*block) * layout.block_stride & 0xFFFF_FFFF) / layout.block_stride;
+        let wrapped = ((u64::from(*block) * layout.block_stride) & 0xFFFF_FFFF) / layout.block_stride;
         if wrapped != u64::from(*block) && !case.pool.contents.keys().any(|at| u64::from(at.block) == wrapped) {
             pool.check_untouched(bench, &case.pool, wrapped as u32)?;
         }
