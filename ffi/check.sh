@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.."
 work=${CARGO_TARGET_DIR:-target}/capi/check
 mkdir -p "$work"
 prefix=$(ffi/install.sh "$work/installed" cuda)
-STRICT=(-Wall -Wextra -pedantic -Werror -I "$prefix/include" -pthread)
-SANITIZE=(-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all)
+STRICT=(-O1 -Wall -Wextra -pedantic -Werror -I "$prefix/include" -pthread)
+SANITIZE=(-g -fsanitize=address,undefined -fno-sanitize-recover=all)
 built=0
 
 there() {
@@ -21,7 +21,8 @@ there() {
   return 1
 }
 
-uses_kernels() { grep -q 'kvledger_cuda.h' "$1"; }
+# Whether a program needs the other archive too: by what it includes, its own headers included.
+uses_kernels() { grep -q 'kvledger_cuda.h' "$1" || { [[ $1 == */main.cpp ]] && grep -q 'kvledger_cuda.h' "$(dirname "$1")"/*.hpp; }; }
 
 # build OUT SOURCE COMPILER FLAG...
 build() {
@@ -47,8 +48,8 @@ ways() {
   return 0
 }
 
-for source in ffi/examples/*.c ffi/examples/*.cpp ffi/tests/*.c; do
-  name=$work/$(basename "$source" | tr . -)
+for source in ffi/examples/*.c ffi/examples/*.cpp ffi/examples/*/main.cpp ffi/tests/*.c; do
+  name=$work/$(tr / - <<< "${source#ffi/}")
   ways "$source" > "$name.ways"
   while read -r -a way; do
     build "$name" "$source" "${way[@]}"
