@@ -41,6 +41,11 @@ fn main() {
     for flag in variable("DEP_KVLEDGER_CUDA_LINK").split_whitespace() {
         println!("cargo::rustc-link-arg={flag}");
     }
+    // Whether they can be told to make mistakes.
+    println!("cargo::rustc-check-cfg=cfg(kvl_plants)");
+    if variable("DEP_KVLEDGER_CUDA_PLANTS") == "1" {
+        println!("cargo::rustc-cfg=kvl_plants");
+    }
     say("COMMIT", &commit.or_else(|| is_release.then(commit_of_git).flatten()).unwrap_or_default());
 }
 

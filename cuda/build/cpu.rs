@@ -12,6 +12,8 @@ const NUMBERS: &str = "-ffp-contract=off";
 pub fn build(sources: &Sources, choices: &Choices, out: &Path) -> Result<(), String> {
     if choices.has_plants {
         println!("cargo::rustc-cfg=kvl_plants");
+        // Build scripts of who uses the package see it as DEP_KVLEDGER_CUDA_PLANTS.
+        println!("cargo::metadata=plants=1");
     }
     if let Some(sanitizer) = choices.sanitizer {
         for flag in sanitizer.flags() {
