@@ -10,12 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the command is made of, from the root of the workspace.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 13] = [
     "Cargo.toml",
     "Cargo.lock",
+    "build.rs",
     "core/Cargo.toml",
     "core/src",
     "cuda/build",
+    "cuda/cpu",
+    "cuda/kernels",
+    "cuda/src",
     "harness/Cargo.toml",
     "harness/build.rs",
     "harness/samples",
@@ -33,6 +37,10 @@ fn main() {
     let given = variable("KVL_COMMIT");
     let is_release = variable("PROFILE") == "release";
     let commit = Some(given.trim().to_string()).filter(|given| !given.is_empty());
+    // What the kernels were compiled with, if a sanitizer watches them, every program with them is linked with.
+    for flag in variable("DEP_KVLEDGER_CUDA_LINK").split_whitespace() {
+        println!("cargo::rustc-link-arg={flag}");
+    }
     say("COMMIT", &commit.or_else(|| is_release.then(commit_of_git).flatten()).unwrap_or_default());
 }
 
