@@ -38,11 +38,12 @@ fn main() {
     let is_release = variable("PROFILE") == "release";
     let commit = Some(given.trim().to_string()).filter(|given| !given.is_empty());
     // What the kernels were compiled with, if a sanitizer watches them, every program with them is linked with.
+    println!("cargo::rustc-check-cfg=cfg(kvl_plants, kvl_sanitized)");
     for flag in variable("DEP_KVLEDGER_CUDA_LINK").split_whitespace() {
         println!("cargo::rustc-link-arg={flag}");
+        println!("cargo::rustc-cfg=kvl_sanitized");
     }
     // Whether they can be told to make mistakes.
-    println!("cargo::rustc-check-cfg=cfg(kvl_plants)");
     if variable("DEP_KVLEDGER_CUDA_PLANTS") == "1" {
         println!("cargo::rustc-cfg=kvl_plants");
     }
