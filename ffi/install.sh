@@ -30,11 +30,9 @@ fill() {
 
 mkdir -p "$prefix/lib" "$prefix/include" "$prefix/share/licenses/kvledger"
 for component in "${components[@]}"; do
-  script=ffi/archive.sh
-  [[ $component == kvledger ]] || script=ffi/cuda/archive.sh
-  cp "$("$script")" "$prefix/lib/lib$component.a"
-  needs=()
-  [[ $component == kvledger ]] || needs=("${CUDA_LIBRARIES[@]/#/-l}")
+  which=() needs=()
+  [[ $component == kvledger ]] || which=(--cuda) needs=("${CUDA_LIBRARIES[@]/#/-l}")
+  cp "$(ffi/archive.sh "${which[@]}")" "$prefix/lib/lib$component.a"
   ${CC:-cc} -shared -Wl,-soname,"lib$component.so.$major.$minor" -Wl,--no-undefined -o "$prefix/lib/lib$component.so.$version" \
     -Wl,--whole-archive "$prefix/lib/lib$component.a" -Wl,--no-whole-archive "${needs[@]}"
   ln -sf "lib$component.so.$version" "$prefix/lib/lib$component.so.$major.$minor"
@@ -42,6 +40,8 @@ for component in "${components[@]}"; do
   fill "$component.pc.in" "$prefix/lib/pkgconfig/$component.pc"
 done
 cp -r ffi/include/. "$prefix/include/"
+mkdir -p "$prefix/include/kvledger/kernels"
+cp cuda/kernels/{types,append,attend,blocks,gather}.h "$prefix/include/kvledger/kernels/"
 cp LICENSE-APACHE LICENSE-MIT "$prefix/share/licenses/kvledger/"
 fill kvledgerConfig.cmake.in "$prefix/lib/cmake/kvledger/kvledgerConfig.cmake"
 fill kvledgerConfigVersion.cmake.in "$prefix/lib/cmake/kvledger/kvledgerConfigVersion.cmake"

@@ -32,8 +32,10 @@ typedef struct kvk_append_params {
 // are rounded to nearest, so every device writes the same bits. Sixteen-bit caches have no scales. No two tokens may
 // have the same slot. Returns 0, or the device's error number; KVK_UNSUPPORTED above 256 elements a head, or for 2^31
 // heads of keys or more.
+#ifndef KVK_STRUCTURES_ONLY
 uint32_t kvk_cpu_append(const kvk_append_params *params, void *run);
 uint32_t kvk_cuda_append(const kvk_append_params *params, void *stream);
+#endif
 
 #ifdef __cplusplus
 }

@@ -77,10 +77,12 @@ typedef struct kvk_attend_params {
 // A row that sees no key is 0, and its LSE that of its sink or -infinity. Keys in a block that cannot be read are as
 // if masked, and reported. Both are enqueued with the same parameters, `attend` first. Returns 0, or the device's
 // error number; KVK_UNSUPPORTED if there is no such instance.
+#ifndef KVK_STRUCTURES_ONLY
 uint32_t kvk_cpu_attend(const kvk_attend_params *params, void *run);
 uint32_t kvk_cuda_attend(const kvk_attend_params *params, void *stream);
 uint32_t kvk_cpu_merge(const kvk_attend_params *params, void *run);
 uint32_t kvk_cuda_merge(const kvk_attend_params *params, void *stream);
+#endif
 
 // Joins two results over different keys of the same queries, as if they were one (cascade). Shapes as above; either
 // may be empty (LSE -infinity); the result may be one of the two. Sinks belong in one of them only.
@@ -100,8 +102,10 @@ typedef struct kvk_merge_two_params {
   uint32_t type;
 } kvk_merge_two_params;
 
+#ifndef KVK_STRUCTURES_ONLY
 uint32_t kvk_cpu_merge_two(const kvk_merge_two_params *params, void *run);
 uint32_t kvk_cuda_merge_two(const kvk_merge_two_params *params, void *stream);
+#endif
 
 #ifdef __cplusplus
 }

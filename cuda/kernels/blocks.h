@@ -38,8 +38,10 @@ typedef struct kvk_copy_params {
 
 // Pairs run in no order: no destination may be the source or destination of another pair of the launch. Each of these
 // launches answers KVK_UNSUPPORTED if it would be more than 2^31 pieces of work: terabytes, or 2^31 blocks or entries.
+#ifndef KVK_STRUCTURES_ONLY
 uint32_t kvk_cpu_copy_blocks(const kvk_copy_params *params, void *run);
 uint32_t kvk_cuda_copy_blocks(const kvk_copy_params *params, void *stream);
+#endif
 
 typedef struct kvk_fill_params {
   void *pool;              // the null block
@@ -49,8 +51,10 @@ typedef struct kvk_fill_params {
   uint32_t pattern;        // repeated: 0, or 0xFFFFFFFF, which is NaN in every float type
 } kvk_fill_params;
 
+#ifndef KVK_STRUCTURES_ONLY
 uint32_t kvk_cpu_fill(const kvk_fill_params *params, void *run);
 uint32_t kvk_cuda_fill(const kvk_fill_params *params, void *stream);
+#endif
 
 typedef struct kvk_checksum_params {
   const void *pool;
@@ -63,8 +67,10 @@ typedef struct kvk_checksum_params {
 
 // The sum, modulo 2^64, of a term for each 64-bit word of a block, which depends on the word and on its place:
 // checksum.cu says how. It tells moved, lost and changed words, and not who did it: it is no signature.
+#ifndef KVK_STRUCTURES_ONLY
 uint32_t kvk_cpu_checksum(const kvk_checksum_params *params, void *run);
 uint32_t kvk_cuda_checksum(const kvk_checksum_params *params, void *stream);
+#endif
 
 typedef struct kvk_rewrite_params {
   uint32_t *entries;      // [rows][columns], rows `row_stride` apart
@@ -77,8 +83,10 @@ typedef struct kvk_rewrite_params {
   uint32_t reserved;
 } kvk_rewrite_params;
 
+#ifndef KVK_STRUCTURES_ONLY
 uint32_t kvk_cpu_rewrite(const kvk_rewrite_params *params, void *run);
 uint32_t kvk_cuda_rewrite(const kvk_rewrite_params *params, void *stream);
+#endif
 
 #ifdef __cplusplus
 }

@@ -23,8 +23,10 @@ typedef struct kvk_gather_params {
 } kvk_gather_params;
 
 // Answers KVK_UNSUPPORTED if there are 2^31 heads of keys or more.
+#ifndef KVK_STRUCTURES_ONLY
 uint32_t kvk_cpu_gather(const kvk_gather_params *params, void *run);
 uint32_t kvk_cuda_gather(const kvk_gather_params *params, void *stream);
+#endif
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,122 @@
+//! Rust's errors as numbers and words.
+
+use crate::claim;
+use kvledger_cuda::{Error, Reason};
+use std::fmt::Write;
+
+/// Bytes of the words, the NUL included.
+pub const TEXT_BYTES: usize = 240;
+pub(crate) const OK: u32 = 0;
+
+/// `kvl_device_error`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct KvlDeviceError {
+    /// Why nothing was done.
+    pub status: u32,
+    /// The device's own number, if it has one.
+    pub number: u32,
+    /// What is wrong and how to mend it, with a NUL at its end.
+    pub text: [u8; TEXT_BYTES],
+}
+
+/// Why a call from C failed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Failure {
+    /// The device says so.
+    Device(Error),
+    /// No device of this number is open.
+    Closed,
+    /// An argument that cannot be used.
+    Argument {
+        /// Its name in the header.
+        name: &'static str,
+        /// What it must be.
+        must: &'static str,
+    },
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Device(error)
+    }
+}
+
+impl Failure {
+    fn status(&self) -> u32 {
+        match self {
+            Failure::Device(error) => match error.reason {
+                Reason::NotBuilt => 1,
+                Reason::NoDriver => 2,
+                Reason::NoDevice { .. } => 3,
+                Reason::Memory { .. } => 4,
+                Reason::Range { .. } => 5,
+                Reason::Foreign(_) => 6,
+                Reason::Elsewhere(_) => 7,
+                Reason::Handle => 8,
+                Reason::Stuck => 9,
+                Reason::Refused(_) => 10,
+                Reason::Injected => 11,
+                Reason::Lost(_) => 12,
+                _ => 13,
+            },
+            Failure::Closed => 8,
+            Failure::Argument { .. } => 14,
+        }
+    }
+
+    fn number(&self) -> u32 {
+        match self {
+            Failure::Device(Error { reason: Reason::Number { number, .. }, .. }) => *number,
+            Failure::Device(Error { reason: Reason::Lost(loss), .. }) => loss.number,
+            _ => 0,
+        }
+    }
+
+    fn describe(&self) -> KvlDeviceError {
+        let mut words = Words { text: [0; TEXT_BYTES], used: 0 };
+        // Words that are too long are cut off, which is no failure.
+        let _ = match self {
+            Failure::Device(error) => write!(words, "{error}"),
+            Failure::Closed => write!(words, "device: it was closed, or never opened"),
+            Failure::Argument { name, must } => write!(words, "{name}: must be {must}"),
+        };
+        KvlDeviceError { status: self.status(), number: self.number(), text: words.text }
+    }
+}
+
+/// Text of a fixed length, always with a NUL at its end, cut at a character.
+struct Words {
+    text: [u8; TEXT_BYTES],
+    used: usize,
+}
+
+impl Write for Words {
+    fn write_str(&mut self, part: &str) -> std::fmt::Result {
+        for character in part.chars() {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).as_bytes();
+            let end = self.used + bytes.len();
+            if end >= TEXT_BYTES {
+                return Err(std::fmt::Error);
+            }
+            self.text[self.used..end].copy_from_slice(bytes);
+            self.used = end;
+        }
+        Ok(())
+    }
+}
+
+/// The status of a call; a failure is written to `error`, if C wants it.
+pub(crate) fn answer(done: Result<(), Failure>, error: *mut KvlDeviceError) -> u32 {
+    match done {
+        Ok(()) => OK,
+        Err(failure) => {
+            if claim::output("error", error).is_ok() {
+                // SAFETY: neither NULL nor misaligned; else it is what the header says.
+                unsafe { error.write(failure.describe()) };
+            }
+            failure.status()
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Streams and events.
+
+use crate::claim;
+use crate::devices::{KvlDevice, device};
+use crate::error::{KvlDeviceError, answer};
+use kvledger_cuda::{EventId, StreamId};
+
+/// # Safety
+/// As the header says of the pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_device_open_stream(handle: KvlDevice, out: *mut u64, error: *mut KvlDeviceError) -> u32 {
+    let open = || {
+        claim::output("stream", out)?;
+        let stream = device(handle)?.open_stream()?;
+        // SAFETY: neither NULL nor misaligned, and promised.
+        unsafe { out.write(stream.0) };
+        Ok(())
+    };
+    answer(open(), error)
+}
+
+/// # Safety
+/// As the header says of the pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_device_close_stream(handle: KvlDevice, stream: u64, error: *mut KvlDeviceError) -> u32 {
+    answer(device(handle).map(|device| device.close_stream(StreamId(stream))), error)
+}
+
+/// # Safety
+/// As the header says of the pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_device_finish(handle: KvlDevice, stream: u64, error: *mut KvlDeviceError) -> u32 {
+    let finish = || Ok(device(handle)?.finish(StreamId(stream))?);
+    answer(finish(), error)
+}
+
+/// # Safety
+/// As the header says of the pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_device_open_event(handle: KvlDevice, out: *mut u64, error: *mut KvlDeviceError) -> u32 {
+    let open = || {
+        claim::output("event", out)?;
+        let event = device(handle)?.open_event()?;
+        // SAFETY: neither NULL nor misaligned, and promised.
+        unsafe { out.write(event.0) };
+        Ok(())
+    };
+    answer(open(), error)
+}
+
+/// # Safety
+/// As the header says of the pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_device_close_event(handle: KvlDevice, event: u64, error: *mut KvlDeviceError) -> u32 {
+    answer(device(handle).map(|device| device.close_event(EventId(event))), error)
+}
+
+/// # Safety
+/// As the header says of the pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_device_record(
+    handle: KvlDevice,
+    event: u64,
+    stream: u64,
+    error: *mut KvlDeviceError,
+) -> u32 {
+    let record = || Ok(device(handle)?.record(EventId(event), StreamId(stream))?);
+    answer(record(), error)
+}
+
+/// # Safety
+/// As the header says of the pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_device_is_over(
+    handle: KvlDevice,
+    event: u64,
+    out: *mut u32,
+    error: *mut KvlDeviceError,
+) -> u32 {
+    let ask = || {
+        claim::output("over", out)?;
+        let over = device(handle)?.is_over(EventId(event))?;
+        // SAFETY: neither NULL nor misaligned, and promised.
+        unsafe { out.write(over.into()) };
+        Ok(())
+    };
+    answer(ask(), error)
+}
+
+/// # Safety
+/// As the header says of the pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_device_wait(handle: KvlDevice, event: u64, error: *mut KvlDeviceError) -> u32 {
+    let wait = || Ok(device(handle)?.wait(EventId(event))?);
+    answer(wait(), error)
+}
+
+/// # Safety
+/// As the header says of the pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_device_follow(
+    handle: KvlDevice,
+    stream: u64,
+    event: u64,
+    error: *mut KvlDeviceError,
+) -> u32 {
+    let follow = || Ok(device(handle)?.follow(StreamId(stream), EventId(event))?);
+    answer(follow(), error)
+}

@@ -1,0 +1,195 @@
+/* kvledger's devices and kernels: memory, streams, copies, and attention over the rows that the ledger keeps. One face
+ * for a GPU and for the CPU device, which runs the same kernel source on threads, so that an engine is tested without a
+ * GPU.
+ *
+ *   kvl_device_open_any                     a GPU if there is one, else the CPU device
+ *   kvl_device_allocate, kvl_device_write   memory of the device, in which the pool's blocks are
+ *   kvl_device_append, kvl_device_attend    enqueued in a stream; kvl_split_plan of kvledger.h says how work is cut
+ *   kvl_device_record, kvl_device_is_over   events: when one is over, kvl_complete the epoch of that step
+ *
+ * Conventions:
+ *
+ *   Status    Every function returns one: KVL_DEVICE_OK, or why nothing was done. `error`, if it is not NULL, is written
+ *             on failure only, and says in words what is wrong and how to mend it.
+ *   Outputs   come last but for `error`, and are written on success only.
+ *   Handles   are numbers. One that was closed, or never opened, is answered KVL_DEVICE_HANDLE.
+ *   Addresses are the device's, 0 is none. On the CPU device too, the host faults when it follows one of device memory.
+ *   Threads   Every function may be called from any thread. None may be called from a signal handler: there are locks.
+ *   Work      is enqueued and done later, in the order of its stream. Work that fails loses the device: every call is
+ *             answered KVL_DEVICE_LOST from then on, and it is closed and opened anew; kvl_abandon tells the ledger.
+ *
+ * On a GPU a stream is a cudaStream_t as a number: streams of the caller's own can be given in place of one of
+ * kvl_device_open_stream. An event is a cudaEvent_t. */
+#ifndef KVLEDGER_CUDA_H
+#define KVLEDGER_CUDA_H
+
+#define KVK_STRUCTURES_ONLY
+#include "kvledger/kernels/append.h"
+#include "kvledger/kernels/attend.h"
+#include "kvledger/kernels/blocks.h"
+#include "kvledger/kernels/gather.h"
+#undef KVK_STRUCTURES_ONLY
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef uint32_t kvl_device_status;
+
+enum {
+  KVL_DEVICE_OK = 0,
+  KVL_DEVICE_NOT_BUILT = 1,  /* this library has no kernels for CUDA */
+  KVL_DEVICE_NO_DRIVER = 2,  /* or one that is too old */
+  KVL_DEVICE_NO_DEVICE = 3,  /* no GPU of this number */
+  KVL_DEVICE_MEMORY = 4,     /* there is not so much */
+  KVL_DEVICE_RANGE = 5,      /* beyond the end of an allocation */
+  KVL_DEVICE_FOREIGN = 6,    /* an address in no allocation of this device */
+  KVL_DEVICE_ELSEWHERE = 7,  /* pinned memory where device memory is wanted, or the other way round */
+  KVL_DEVICE_HANDLE = 8,     /* a device, stream or event that is closed or another's */
+  KVL_DEVICE_STUCK = 9,      /* streams that wait for each other */
+  KVL_DEVICE_REFUSED = 10,   /* parameters that no kernel can be given: `text` names the field */
+  KVL_DEVICE_INJECTED = 11,  /* a failure that was asked for: the next try may succeed */
+  KVL_DEVICE_LOST = 12,      /* work that was enqueued before has failed */
+  KVL_DEVICE_NUMBER = 13,    /* the device's own: `number` */
+  KVL_DEVICE_ARGUMENT = 14   /* NULL, misaligned, or a number that means nothing: `text` names the argument */
+};
+
+typedef struct kvl_device_error {
+  kvl_device_status status;
+  uint32_t number; /* KVL_DEVICE_NUMBER, KVL_DEVICE_LOST: the device's own */
+  char text[240];  /* ends with a NUL */
+} kvl_device_error;
+
+/* A zeroed handle is none. */
+typedef struct kvl_device {
+  uint64_t id;
+} kvl_device;
+
+typedef uint64_t kvl_address;
+typedef uint64_t kvl_stream;
+typedef uint64_t kvl_event_mark;
+
+enum { KVL_SPACE_DEVICE = 0, KVL_SPACE_PINNED = 1 };
+
+/* How the CPU device behaves. Zeroed: a thread a stream, without pauses, threads of a block in ascending order. */
+typedef struct kvl_cpu_options {
+  uint64_t seed;            /* of pauses, of random orders, and of what goes wrong */
+  uint32_t at_once;         /* not 0: work is done by the calling thread before the call returns */
+  uint32_t order;           /* of threads in a block: 0 ascending, 1 descending, 2 random */
+  uint32_t pause_one_in;    /* a pause before one operation of so many; 0: never */
+  uint32_t pause_most_us;   /* the longest, in microseconds */
+  uint32_t fail_allocate;   /* chances in 65,536 that an allocation, an enqueueing, */
+  uint32_t fail_enqueue;
+  uint32_t fail_work;       /* or work that is done fails: the last one loses the device */
+  uint32_t reserved;        /* 0 */
+} kvl_cpu_options;
+
+typedef struct kvl_device_facts {
+  char name[64];           /* ends with a NUL */
+  uint64_t memory_bytes;   /* 0: no end of its own */
+  uint32_t compute;        /* 90 for 9.0; 0: the CPU device */
+  uint32_t multiprocessors;
+  uint32_t shared_bytes;   /* most of one thread block */
+  uint32_t reserved;
+} kvl_device_facts;
+
+/* ---- Devices --------------------------------------------------------------------------------------------------- */
+
+/* The CPU device, a new one. `options` may be NULL: zeros. KVL_DEVICE_ARGUMENT. */
+kvl_device_status kvl_device_open_cpu(const kvl_cpu_options *options, kvl_device *device, kvl_device_error *error);
+/* GPU number `number`. KVL_DEVICE_NOT_BUILT, _NO_DRIVER, _NO_DEVICE, _NUMBER. */
+kvl_device_status kvl_device_open_cuda(uint32_t number, kvl_device *device, kvl_device_error *error);
+/* GPU 0 if this library has kernels for it and it is there, else the CPU device as zeroed options make it. */
+kvl_device_status kvl_device_open_any(kvl_device *device, kvl_device_error *error);
+/* Ends it when work that is enqueued is done; its memory goes with it. KVL_DEVICE_HANDLE. */
+kvl_device_status kvl_device_close(kvl_device device, kvl_device_error *error);
+kvl_device_status kvl_device_get_facts(kvl_device device, kvl_device_facts *facts, kvl_device_error *error);
+/* KVL_DEVICE_OK while it is not lost, else KVL_DEVICE_LOST and why. */
+kvl_device_status kvl_device_check(kvl_device device, kvl_device_error *error);
+
+/* ---- Memory, streams, events: all of these KVL_DEVICE_HANDLE, _LOST besides what is said ------------------------- */
+
+/* `bytes` in `space`, aligned to 16 bytes, contents undefined (on the CPU device NaN). KVL_DEVICE_MEMORY, _ARGUMENT. */
+kvl_device_status kvl_device_allocate(kvl_device device, uint32_t space, size_t bytes, kvl_address *address,
+                                      kvl_device_error *error);
+/* Gives it back; work that was enqueued before may still use it. 0 does nothing. */
+kvl_device_status kvl_device_free(kvl_device device, kvl_address address, kvl_device_error *error);
+/* Pinned memory as the host sees it. KVL_DEVICE_FOREIGN, _ELSEWHERE. */
+kvl_device_status kvl_device_host_pointer(kvl_device device, kvl_address address, void **host, kvl_device_error *error);
+
+kvl_device_status kvl_device_open_stream(kvl_device device, kvl_stream *stream, kvl_device_error *error);
+kvl_device_status kvl_device_close_stream(kvl_device device, kvl_stream stream, kvl_device_error *error);
+/* Waits until its work is done. KVL_DEVICE_STUCK. */
+kvl_device_status kvl_device_finish(kvl_device device, kvl_stream stream, kvl_device_error *error);
+
+kvl_device_status kvl_device_open_event(kvl_device device, kvl_event_mark *event, kvl_device_error *error);
+kvl_device_status kvl_device_close_event(kvl_device device, kvl_event_mark event, kvl_device_error *error);
+/* Enqueues a mark, which is over when all that the stream has now is done. */
+kvl_device_status kvl_device_record(kvl_device device, kvl_event_mark event, kvl_stream stream, kvl_device_error *error);
+/* `over`: 1, or 0. */
+kvl_device_status kvl_device_is_over(kvl_device device, kvl_event_mark event, uint32_t *over, kvl_device_error *error);
+kvl_device_status kvl_device_wait(kvl_device device, kvl_event_mark event, kvl_device_error *error);
+/* What is enqueued in `stream` from now on begins when the newest mark of `event` is over. */
+kvl_device_status kvl_device_follow(kvl_device device, kvl_stream stream, kvl_event_mark event,
+                                    kvl_device_error *error);
+
+/* Enqueues a copy between allocations of the device. KVL_DEVICE_FOREIGN, _RANGE. */
+kvl_device_status kvl_device_copy(kvl_device device, kvl_stream stream, kvl_address to, kvl_address from, size_t bytes,
+                                  kvl_device_error *error);
+/* Enqueues that every byte becomes `value`, below 256. The same. */
+kvl_device_status kvl_device_set(kvl_device device, kvl_stream stream, kvl_address to, uint32_t value, size_t bytes,
+                                 kvl_device_error *error);
+/* Waits for the stream, and copies from, or to, memory of the host. The same. */
+kvl_device_status kvl_device_write(kvl_device device, kvl_stream stream, kvl_address to, const void *from, size_t bytes,
+                                   kvl_device_error *error);
+kvl_device_status kvl_device_read(kvl_device device, kvl_stream stream, void *to, kvl_address from, size_t bytes,
+                                  kvl_device_error *error);
+
+/* ---- Kernels --------------------------------------------------------------------------------------------------- *
+ *
+ * Each enqueues one, with the parameters of its header in kvledger/kernels: pointers there are addresses of the device.
+ * Parameters are checked, KVL_DEVICE_REFUSED with the field; what is in device memory is not, and kernels report what
+ * is wrong there in their kvk_status. KVL_DEVICE_HANDLE, _LOST. */
+
+/* An address as a pointer of a kernel's parameters. */
+#define KVL_POINTER(type, address) ((type *)(uintptr_t)(address))
+
+/* What the host knows of a batch and the parameters do not say. */
+typedef struct kvl_attend_sizes {
+  uint32_t table_rows;   /* in memory */
+  uint32_t longest;      /* keys of the longest sequence */
+  uint32_t query_tokens; /* of all sequences */
+  uint32_t items;        /* room in the plan for items, joins and parts */
+  uint32_t joins;
+  uint32_t parts;
+} kvl_attend_sizes;
+
+kvl_device_status kvl_device_append(kvl_device device, kvl_stream stream, const kvk_append_params *params,
+                                    kvl_device_error *error);
+kvl_device_status kvl_device_attend(kvl_device device, kvl_stream stream, const kvk_attend_params *params,
+                                    const kvl_attend_sizes *sizes, kvl_device_error *error);
+/* After kvl_device_attend, with the same arguments. */
+kvl_device_status kvl_device_merge(kvl_device device, kvl_stream stream, const kvk_attend_params *params,
+                                   const kvl_attend_sizes *sizes, kvl_device_error *error);
+kvl_device_status kvl_device_merge_two(kvl_device device, kvl_stream stream, const kvk_merge_two_params *params,
+                                       kvl_device_error *error);
+/* `blocks`: the usable blocks of the pools. */
+kvl_device_status kvl_device_copy_blocks(kvl_device device, kvl_stream stream, const kvk_copy_params *params,
+                                         uint32_t source_blocks, uint32_t destination_blocks, kvl_device_error *error);
+kvl_device_status kvl_device_fill(kvl_device device, kvl_stream stream, const kvk_fill_params *params, uint32_t blocks,
+                                  kvl_device_error *error);
+kvl_device_status kvl_device_checksum(kvl_device device, kvl_stream stream, const kvk_checksum_params *params,
+                                      uint32_t blocks, kvl_device_error *error);
+kvl_device_status kvl_device_rewrite(kvl_device device, kvl_stream stream, const kvk_rewrite_params *params,
+                                     kvl_device_error *error);
+/* `longest`: where the keys that are wanted end, of the sequence where that is highest. */
+kvl_device_status kvl_device_gather(kvl_device device, kvl_stream stream, const kvk_gather_params *params,
+                                    uint32_t table_rows, uint32_t longest, kvl_device_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
