@@ -10,12 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the command is made of, from the root of the workspace.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 13] = [
     "Cargo.toml",
     "Cargo.lock",
+    "build.rs",
     "core/Cargo.toml",
     "core/src",
     "cuda/build",
+    "cuda/cpu",
+    "cuda/kernels",
+    "cuda/src",
     "harness/Cargo.toml",
     "harness/build.rs",
     "harness/samples",

@@ -87,8 +87,7 @@ pub trait Device: Debug + Send + Sync {
     /// Ends a stream when its work is done.
     fn close_stream(&self, stream: StreamId);
 
-    /// Waits until all work of the stream is done. Errors: `Handle`; `Stuck` on a CPU device whose streams are advanced
-    /// by hand, if they wait for each other.
+    /// Waits until all work of the stream is done. Errors: `Handle`.
     fn finish(&self, stream: StreamId) -> Result<(), Error>;
 
     /// Whether all work of the stream is done. Errors: `Handle`.
@@ -107,7 +106,7 @@ pub trait Device: Debug + Send + Sync {
     /// Whether the newest mark is over, or there is none. Errors: `Handle`.
     fn is_over(&self, event: EventId) -> Result<bool, Error>;
 
-    /// Waits until it is. Errors: `Handle`, `Stuck`.
+    /// Waits until it is. Errors: `Handle`.
     fn wait(&self, event: EventId) -> Result<(), Error>;
 
     /// Work that is enqueued in `stream` from now on begins when the newest mark of `event` is over. Errors: `Handle`.

@@ -69,16 +69,32 @@ impl<'pool> Epochs<'pool> {
     /// Opens an epoch: before rows are read for its work. Errors: those of [`Pool::submit`] (`FULL`: poll, or wait);
     /// those of [`Event::open`].
     pub fn begin(&mut self) -> Result<Step<'_, 'pool>, EpochError> {
-        let event = match self.spare.pop() {
-            Some(event) => event,
-            None => Event::open(self.stream.device()).map_err(|error| self.failed(error))?,
-        };
+        let event = self.spare_event()?;
         match self.pool.submit(self.number) {
             Ok(epoch) => Ok(Step { epochs: self, epoch, event: Some(event) }),
             Err(refusal) => {
                 self.spare.push(event);
                 Err(EpochError::Pool(refusal))
             }
+        }
+    }
+
+    /// The same, waiting for the oldest epoch where there are as many as the pool lets a stream have.
+    pub fn begin_waiting(&mut self) -> Result<Step<'_, 'pool>, EpochError> {
+        let event = self.spare_event()?;
+        loop {
+            match self.pool.submit(self.number) {
+                Ok(epoch) => return Ok(Step { epochs: self, epoch, event: Some(event) }),
+                Err(Refusal::Full) if !self.running.is_empty() => self.wait_oldest()?,
+                Err(refusal) => return Err(EpochError::Pool(refusal)),
+            }
+        }
+    }
+
+    fn spare_event(&mut self) -> Result<Event, EpochError> {
+        match self.spare.pop() {
+            Some(event) => Ok(event),
+            None => Event::open(self.stream.device()).map_err(|error| self.failed(error)),
         }
     }
 
@@ -96,13 +112,18 @@ impl<'pool> Epochs<'pool> {
 
     /// Waits until all that was launched is over, and completes it. Returns the frontier. Errors: as `poll`.
     pub fn wait(&mut self) -> Result<Epoch, EpochError> {
-        while let Some(oldest) = self.running.front() {
-            if let Err(error) = oldest.event.wait() {
-                return Err(self.failed(error));
-            }
-            self.complete_oldest()?;
+        while !self.running.is_empty() {
+            self.wait_oldest()?;
         }
         Ok(self.pool.frontier())
+    }
+
+    fn wait_oldest(&mut self) -> Result<(), EpochError> {
+        let Some(oldest) = self.running.front() else { return Ok(()) };
+        if let Err(error) = oldest.event.wait() {
+            return Err(self.failed(error));
+        }
+        self.complete_oldest()
     }
 
     fn complete_oldest(&mut self) -> Result<(), EpochError> {

@@ -48,8 +48,6 @@ pub enum Reason {
     Elsewhere(Space),
     /// A stream or an event that was closed, or is another device's.
     Handle,
-    /// Streams that are advanced by hand wait for each other, or for work that nobody enqueued.
-    Stuck,
     /// The parameters of a launch.
     Refused(Refusal),
     /// As it was asked of the CPU device: nothing was done, and the next try may succeed.
@@ -116,7 +114,6 @@ impl fmt::Display for Reason {
             }
             Reason::Elsewhere(space) => write!(f, "memory is in {space}: this works on the other kind"),
             Reason::Handle => f.write_str("this stream or event was closed, or is another device's"),
-            Reason::Stuck => f.write_str("streams wait for each other, or for an event whose mark no stream reaches"),
             Reason::Refused(refusal) => refusal.fmt(f),
             Reason::Injected => f.write_str("a failure that was asked for: nothing was done"),
             Reason::Lost(loss) => write!(f, "the device is lost, open it anew: {loss}"),

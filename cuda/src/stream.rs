@@ -29,7 +29,7 @@ impl Stream {
         self.id
     }
 
-    /// Waits until all its work is done. Errors: `Lost`, `Stuck`.
+    /// Waits until all its work is done. Errors: `Lost`.
     pub fn finish(&self) -> Result<(), Error> {
         self.device.finish(self.id)
     }
@@ -99,7 +99,7 @@ impl Event {
         self.device.is_over(self.id)
     }
 
-    /// Waits until it is. Errors: `Lost`, `Stuck`.
+    /// Waits until it is. Errors: `Lost`.
     pub fn wait(&self) -> Result<(), Error> {
         self.device.wait(self.id)
     }

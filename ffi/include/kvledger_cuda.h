@@ -49,12 +49,11 @@ enum {
   KVL_DEVICE_FOREIGN = 6,    /* an address in no allocation of this device */
   KVL_DEVICE_ELSEWHERE = 7,  /* pinned memory where device memory is wanted, or the other way round */
   KVL_DEVICE_HANDLE = 8,     /* a device, stream or event that is closed or another's */
-  KVL_DEVICE_STUCK = 9,      /* streams that wait for each other */
-  KVL_DEVICE_REFUSED = 10,   /* parameters that no kernel can be given: `text` names the field */
-  KVL_DEVICE_INJECTED = 11,  /* a failure that was asked for: the next try may succeed */
-  KVL_DEVICE_LOST = 12,      /* work that was enqueued before has failed */
-  KVL_DEVICE_NUMBER = 13,    /* the device's own: `number` */
-  KVL_DEVICE_ARGUMENT = 14   /* NULL, misaligned, or a number that means nothing: `text` names the argument */
+  KVL_DEVICE_REFUSED = 9,    /* parameters that no kernel can be given: `text` names the field */
+  KVL_DEVICE_INJECTED = 10,  /* a failure that was asked for: the next try may succeed */
+  KVL_DEVICE_LOST = 11,      /* work that was enqueued before has failed */
+  KVL_DEVICE_NUMBER = 12,    /* the device's own: `number` */
+  KVL_DEVICE_ARGUMENT = 13   /* NULL, misaligned, or a number that means nothing: `text` names the argument */
 };
 
 typedef struct kvl_device_error {
@@ -122,7 +121,7 @@ kvl_device_status kvl_device_host_pointer(kvl_device device, kvl_address address
 
 kvl_device_status kvl_device_open_stream(kvl_device device, kvl_stream *stream, kvl_device_error *error);
 kvl_device_status kvl_device_close_stream(kvl_device device, kvl_stream stream, kvl_device_error *error);
-/* Waits until its work is done. KVL_DEVICE_STUCK. */
+/* Waits until its work is done. */
 kvl_device_status kvl_device_finish(kvl_device device, kvl_stream stream, kvl_device_error *error);
 
 kvl_device_status kvl_device_open_event(kvl_device device, kvl_event_mark *event, kvl_device_error *error);

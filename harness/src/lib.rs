@@ -23,6 +23,7 @@ pub mod cache;
 pub mod census;
 pub mod cli;
 pub mod doctor;
+pub mod kernels;
 pub mod lab;
 pub mod model_config;
 pub mod planning;

@@ -30,7 +30,7 @@ use crate::launch::{Launch, Refusal, Use, Where, Wrong};
 use crate::raw::kvk_counters;
 use common::Common;
 use mapping::Mapping;
-use mark::{Event, Mark, lock};
+use mark::{Event, lock};
 use queue::{Queue, Work};
 use registry::{Registry, Span};
 use std::collections::BTreeMap;
@@ -129,24 +129,24 @@ impl Cpu {
     fn enqueue(&self, operation: &'static str, queue: &Queue, work: Work) -> Result<(), Error> {
         queue.push(work);
         if self.options.pace == Pace::AtOnce {
-            while queue.advance(&self.common) == Step::Done {}
+            self.drive(Some(queue), || queue.is_idle());
         }
         self.common.alive(operation)
     }
 
-    /// Until a stream is idle, or `is_enough`, by hand.
-    fn drive(&self, operation: &'static str, first: &Queue, is_enough: impl Fn() -> bool) -> Result<(), Error> {
+    /// Advances one stream, and all of them where it has to wait, until it is enough. That comes: a stream waits for marks
+    /// only that were in some stream before, so one of them can always go on, here or on another thread.
+    fn drive(&self, first: Option<&Queue>, is_enough: impl Fn() -> bool) {
         while !is_enough() {
-            if first.advance(&self.common) == Step::Done {
+            if first.is_some_and(|first| first.advance(&self.common) == Step::Done) {
                 continue;
             }
-            let others: Vec<_> = lock(&self.streams).values().map(|stream| stream.queue.clone()).collect();
-            let moved = others.iter().filter(|queue| queue.advance(&self.common) == Step::Done).count();
-            if moved == 0 && !is_enough() {
-                return Err(Error::new(operation, Reason::Stuck));
+            let queues: Vec<_> = lock(&self.streams).values().map(|stream| stream.queue.clone()).collect();
+            let moved = queues.iter().filter(|queue| queue.advance(&self.common) == Step::Done).count();
+            if moved == 0 {
+                thread::yield_now();
             }
         }
-        Ok(())
     }
 
     fn span(&self, operation: &'static str, address: Address, bytes: usize) -> Result<Span, Error> {
@@ -226,15 +226,21 @@ impl Device for Cpu {
     }
 
     fn close_stream(&self, stream: StreamId) {
-        let Some(stream) = lock(&self.streams).remove(&stream.0) else { return };
-        stream.end(self);
+        let Ok(queue) = self.queue("close_stream", stream) else { return };
+        if !matches!(self.options.pace, Pace::Threads(_)) {
+            self.drive(Some(&queue), || queue.is_idle());
+        }
+        let closed = lock(&self.streams).remove(&stream.0);
+        if let Some(closed) = closed {
+            closed.end();
+        }
     }
 
     fn finish(&self, stream: StreamId) -> Result<(), Error> {
         let queue = self.queue("finish", stream)?;
         match self.options.pace {
             Pace::Threads(_) => queue.wait_idle(),
-            Pace::AtOnce | Pace::ByHand => self.drive("finish", &queue, || queue.is_idle())?,
+            Pace::AtOnce | Pace::ByHand => self.drive(Some(&queue), || queue.is_idle()),
         }
         self.common.alive("finish")
     }
@@ -272,7 +278,7 @@ impl Device for Cpu {
         if let Some(mark) = self.event("wait", event)?.newest() {
             match self.options.pace {
                 Pace::Threads(_) => mark.wait(),
-                Pace::AtOnce | Pace::ByHand => self.drive_all("wait", &mark)?,
+                Pace::AtOnce | Pace::ByHand => self.drive(None, || mark.is_over()),
             }
         }
         self.common.alive("wait")
@@ -335,29 +341,13 @@ impl Device for Cpu {
     }
 }
 
-impl Cpu {
-    /// All streams, in turn, until a mark is reached.
-    fn drive_all(&self, operation: &'static str, mark: &Mark) -> Result<(), Error> {
-        while !mark.is_over() {
-            let queues: Vec<_> = lock(&self.streams).values().map(|stream| stream.queue.clone()).collect();
-            let moved = queues.iter().filter(|queue| queue.advance(&self.common) == Step::Done).count();
-            if moved == 0 && !mark.is_over() {
-                return Err(Error::new(operation, Reason::Stuck));
-            }
-        }
-        Ok(())
-    }
-}
-
 impl Stream {
-    /// Its work is done, by whoever does it, and its thread is gone.
-    fn end(self, device: &Cpu) {
+    /// Its thread does what is left, and is gone.
+    fn end(self) {
         self.queue.close();
-        match self.thread {
-            // A thread that panicked has nothing to give back.
-            Some(thread) => drop(thread.join()),
-            // What waits for a mark that nobody reaches is dropped.
-            None => drop(device.drive("close_stream", &self.queue, || self.queue.is_idle())),
+        if let Some(thread) = self.thread {
+            // One that panicked has nothing to give back.
+            drop(thread.join());
         }
     }
 }
@@ -369,8 +359,6 @@ impl Drop for Cpu {
         for stream in streams.values() {
             stream.queue.close();
         }
-        for stream in streams.into_values() {
-            stream.end(self);
-        }
+        streams.into_values().for_each(Stream::end);
     }
 }

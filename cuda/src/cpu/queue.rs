@@ -98,7 +98,8 @@ impl Queue {
             if let Work::Wait(mark) = &work {
                 mark.wait();
             }
-            self.perform(work, common);
+            lock(&self.doer).perform(work, common);
+            self.rest();
         }
     }
 
@@ -117,26 +118,26 @@ impl Queue {
         }
     }
 
-    /// Does the next operation on the calling thread, unless it has to wait.
+    /// Does the next operation on the calling thread, unless it has to wait. Threads that do so at once take turns: who
+    /// takes an operation out does it before the next one is taken.
     pub fn advance(&self, common: &Common) -> Step {
+        let mut doer = lock(&self.doer);
         let work = {
             let mut state = lock(&self.state);
-            match state.work.front() {
-                None => return Step::Idle,
-                Some(Work::Wait(mark)) if !mark.is_over() => return Step::Waits,
-                Some(_) => {}
+            if matches!(state.work.front(), Some(Work::Wait(mark)) if !mark.is_over()) {
+                return Step::Waits;
             }
+            let Some(work) = state.work.pop_front() else { return Step::Idle };
             state.is_busy = true;
-            state.work.pop_front()
+            work
         };
-        if let Some(work) = work {
-            self.perform(work, common);
-        }
+        doer.perform(work, common);
+        self.rest();
         Step::Done
     }
 
-    fn perform(&self, work: Work, common: &Common) {
-        lock(&self.doer).perform(work, common);
+    /// What was taken out is done.
+    fn rest(&self) {
         lock(&self.state).is_busy = false;
         self.changed.notify_all();
     }

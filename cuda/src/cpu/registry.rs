@@ -1,7 +1,8 @@
 //! Every allocation of the CPU device, by the address that kernels and callers know.
 //!
-//! Device memory has an address of its own: the real one with a bit flipped that no address of a program has. So the
-//! host faults when it follows one, and a kernel that is given a host pointer is told so at its launch.
+//! Device memory has an address of its own: the real one with a bit set that no address of a program has. So the host
+//! faults when it follows one, and a kernel that is given a host pointer is told so at its launch. Some more bits count
+//! allocations: an address that was given back is not soon another one's, so its late use is found too.
 
 use super::mapping::Mapping;
 use crate::device::{Address, Extent, Space};
@@ -11,11 +12,15 @@ use std::sync::Arc;
 
 /// No address of a program has this bit: neither with 47 bits nor with 57, and on aarch64 it is not among the ignored.
 const DEVICE_BIT: u64 = 1 << 55;
+/// Nor these, above the addresses of every system that has 48 bits or less.
+const COUNT_SHIFT: u32 = 48;
+const COUNT_MASK: u64 = 0x7F;
 
 /// Allocations by their addresses.
 #[derive(Debug, Default)]
 pub struct Registry {
     allocations: BTreeMap<u64, Allocation>,
+    count: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -38,7 +43,7 @@ pub struct Span {
 impl Registry {
     /// The address of a new allocation.
     pub fn add(&mut self, space: Space, mapping: Mapping) -> Address {
-        let address = shown(space, mapping.start());
+        let address = self.shown(space, mapping.start() as u64);
         self.allocations.insert(address, Allocation { space, mapping: Arc::new(mapping) });
         Address(address)
     }
@@ -67,17 +72,20 @@ impl Registry {
         Ok(Span { real: mapping.start() + offset, mapping, space })
     }
 
+    fn shown(&mut self, space: Space, real: u64) -> u64 {
+        match space {
+            Space::Device => {
+                self.count += 1;
+                real | DEVICE_BIT | (self.count & COUNT_MASK) << COUNT_SHIFT
+            }
+            Space::Pinned => real,
+        }
+    }
+
     /// The allocation that an address is in, or at the end of; and its first address.
     fn at(&self, address: Address) -> Option<(u64, &Allocation)> {
         let (first, allocation) = self.allocations.range(..=address.0).next_back()?;
         (address.0 - first <= allocation.mapping.bytes() as u64).then_some((*first, allocation))
-    }
-}
-
-fn shown(space: Space, real: usize) -> u64 {
-    match space {
-        Space::Device => real as u64 ^ DEVICE_BIT,
-        Space::Pinned => real as u64,
     }
 }
 
@@ -96,7 +104,8 @@ mod tests {
         let (mut registry, address) = registry(Space::Device, 100);
         let at = |offset: u64| Address(address.0 + offset);
         assert_eq!(registry.extent(at(40)), Some(Extent { space: Space::Device, bytes: 60 }));
-        assert_eq!(registry.span(at(40), 60).unwrap().real as u64 ^ DEVICE_BIT, at(40).0);
+        let low = |address: u64| address & ((1 << COUNT_SHIFT) - 1);
+        assert_eq!(registry.span(at(40), 60).unwrap().real as u64, low(at(40).0));
         let refused = registry.span(at(40), 61).unwrap_err();
         assert_eq!(refused, Reason::Range { address: at(40), bytes: 61, available: 60 });
         assert!(registry.span(at(100), 0).is_ok());
@@ -109,8 +118,19 @@ mod tests {
     #[test]
     fn a_real_address_of_device_memory_is_foreign() {
         let (registry, address) = registry(Space::Device, 100);
-        let real = Address(address.0 ^ DEVICE_BIT);
+        let real = Address(address.0 & ((1 << COUNT_SHIFT) - 1));
         assert_eq!(registry.span(real, 1).unwrap_err(), Reason::Foreign(real));
+    }
+
+    #[test]
+    fn an_address_that_was_given_back_is_not_soon_another_ones() {
+        let (mut registry, first) = registry(Space::Device, 100);
+        registry.remove(first);
+        for _ in 0..100 {
+            let next = registry.add(Space::Device, Mapping::of(100).unwrap());
+            assert_eq!(registry.span(first, 1).unwrap_err(), Reason::Foreign(first), "beside {next}");
+            registry.remove(next);
+        }
     }
 
     #[test]

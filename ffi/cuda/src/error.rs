@@ -54,14 +54,13 @@ impl Failure {
                 Reason::Foreign(_) => 6,
                 Reason::Elsewhere(_) => 7,
                 Reason::Handle => 8,
-                Reason::Stuck => 9,
-                Reason::Refused(_) => 10,
-                Reason::Injected => 11,
-                Reason::Lost(_) => 12,
-                _ => 13,
+                Reason::Refused(_) => 9,
+                Reason::Injected => 10,
+                Reason::Lost(_) => 11,
+                _ => 12,
             },
             Failure::Closed => 8,
-            Failure::Argument { .. } => 14,
+            Failure::Argument { .. } => 13,
         }
     }
 

@@ -7,6 +7,7 @@ mod bench;
 mod case;
 mod doctor;
 mod input;
+mod kernels;
 mod lab;
 mod output;
 mod plan;

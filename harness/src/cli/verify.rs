@@ -1,8 +1,11 @@
 //! `kvledger verify`.
 
 use super::Stop;
+use super::kernels::verify::Request;
+use super::kernels::{self, DeviceName};
 use super::output::{are_different, can_be_written, write_json, write_out};
 use super::values::whole_u64;
+use crate::kernels::make::Kernel;
 use crate::recording;
 use crate::report::grouped;
 use crate::verify::{self, Failure, Settings, Shortened, Verified, answers, counted};
@@ -18,12 +21,27 @@ use std::thread;
 /// Random operations against the pool and against its obvious model; every observer is compared after each.
 ///
 /// Where they differ, the fewest operations that still show it are printed, and how to repeat it.
+///
+/// With --device, kernels instead: published faults and random cases, compared with references in binary64, or bit for bit.
 #[derive(clap::Args, Debug)]
 #[command(after_long_help = HELP)]
 pub struct Args {
     /// Operations in all
     #[arg(long, value_name = "COUNT", default_value_t = 10_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(conflicts_with = "device")]
     operations: u64,
+
+    /// Verify kernels on this device, in place of the pool
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<DeviceName>,
+
+    /// Which kernels, separated by commas [default: all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', requires = "device")]
+    kernel: Vec<Kernel>,
+
+    /// Random cases of each kernel; 0: only published faults [default: 100 to 400, by kernel]
+    #[arg(long, value_name = "COUNT", requires = "device")]
+    cases: Option<u32>,
 
     /// The seed; 0 draws one from the clock. It is printed either way
     #[arg(long, value_name = "NUMBER", value_parser = whole_u64, default_value = "0")]
@@ -34,7 +52,7 @@ pub struct Args {
     threads: Option<u16>,
 
     /// Where the calls of a failure go, for `kvledger rerun` [default: kvledger-verify-SEED.kvl in the current folder]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "device")]
     record: Option<PathBuf>,
 
     /// Write the result as JSON to FILE; `-` for standard output, in place of the text
@@ -48,9 +66,11 @@ Examples:
   kvledger verify                                    ten million operations on all cores, a new seed
   kvledger verify --operations 200000000 --threads 2 --json verified.json
   kvledger verify --seed 1234 --operations 1000      the episode of this seed again
+  kvledger verify --device cpu                       all kernels on the CPU device
+  kvledger verify --device cuda --kernel attend,merge --cases 50
 
-Exit codes: 0 pool and model agree after each operation; 1 they differ, or nothing has been shown; 2 the flags cannot be
-used.";
+Exit codes: 0 pool and model agree after each operation, or every case of a kernel is right; 1 they differ, or nothing has
+been shown; 2 the flags cannot be used, or there is no such device.";
 
 /// The result for programs.
 #[derive(Serialize)]
@@ -79,6 +99,19 @@ struct Episode<'a> {
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
+    if let Some(device) = args.device {
+        let Args { kernel, cases, seed, threads, .. } = args;
+        let seed = if *seed == 0 { seed_from_clock() } else { *seed };
+        let json = args.json.as_deref();
+        return kernels::verify::run(&Request {
+            device,
+            kernels: kernel,
+            cases: *cases,
+            seed,
+            threads: *threads,
+            json,
+        });
+    }
     if let Some(file) = &args.record {
         if file == Path::new("-") {
             return Err(Stop::Usage("--record -: a record is not text; give a file".to_string()));
@@ -202,14 +235,26 @@ mod tests {
         };
         let file = std::env::temp_dir().join(format!("kvledger-verify-{}-{operations}.kvl", std::process::id()));
         let json = file.with_extension("json");
-        let args =
-            Args { operations, seed: 11, threads: Some(2), record: Some(file.clone()), json: Some(json.clone()) };
+        let args = Args {
+            operations,
+            seed: 11,
+            threads: Some(2),
+            record: Some(file.clone()),
+            json: Some(json.clone()),
+            ..none()
+        };
         let outcome = verify(&args, compare, &mut say);
         let record = recording::read(&file).ok();
         let document = std::fs::read(&json).expect("it is always written");
         let document = serde_json::from_slice(&document).expect("JSON");
         let _ = (std::fs::remove_file(&file), std::fs::remove_file(&json));
         Ran { outcome, said, record, document }
+    }
+
+    /// No flag.
+    fn none() -> Args {
+        let (device, kernel, cases, threads, record, json) = (None, Vec::new(), None, None, None, None);
+        Args { operations: 1, device, kernel, cases, seed: 0, threads, record, json }
     }
 
     /// A model that knows no way to cancel an open sequence.
@@ -262,7 +307,7 @@ mod tests {
     fn who_stops_reading_stops_the_command() {
         let closed = Stop::Usage("standard output: closed".to_string());
         let mut say = |_: &str| Err(closed.clone());
-        let args = Args { operations: 1, seed: 1, threads: Some(1), record: None, json: None };
+        let args = Args { operations: 1, seed: 1, threads: Some(1), ..none() };
         assert_eq!(verify(&args, Comparison::run, &mut say), Err(closed.clone()));
     }
 }

@@ -4,6 +4,8 @@
 mod bench;
 mod command;
 mod doctor;
+mod kernel_reports;
+mod kernels;
 mod lab;
 #[cfg(unix)]
 mod outputs;

@@ -1,0 +1,76 @@
+//! `kvledger verify --device` as a user runs it. That it finds a wrong kernel is shown with kernels that make mistakes on
+//! purpose (`.ci/run`), because no flag can plant one.
+
+use serde_json::Value;
+use std::process::{Command, Output};
+
+fn verify(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kvledger"));
+    command.args(["verify", "--device", "cpu"]).args(args).env_remove("COLUMNS").output().expect("the command starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What every change must pass: all kernels, every published fault, and some hundred random cases.
+#[test]
+fn every_kernel_is_right_on_the_cpu_device() {
+    let output = verify(&["--seed", "1"]);
+    let said = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{said}{}", text(&output.stderr));
+    assert!(output.stderr.is_empty(), "quiet in a pipe");
+    let mut lines = said.lines();
+    let first = lines.next().expect("a line");
+    assert!(first.starts_with("verify: 1,5") && first.contains(" cases on CPU device, seed 1, "), "{first}");
+    for kernel in ["append", "attend", "merge", "merge_two", "gather", "copy_blocks", "fill", "checksum", "rewrite"] {
+        let line = said.lines().find(|line| line.starts_with(&format!("{kernel} "))).expect(kernel);
+        assert!(line.ends_with(" 0"), "{line}");
+    }
+}
+
+#[test]
+fn a_kernel_and_a_seed_can_be_asked_for() {
+    let output = verify(&["--kernel", "rewrite,fill", "--cases", "3", "--seed", "9", "--threads", "1", "--json", "-"]);
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{}", text(&output.stderr));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&document["device"], &document["seed"], &document["right"]), (&"cpu".into(), &9.into(), &true.into()));
+    let kernels = document["kernels"].as_array().expect("an array");
+    let names: Vec<_> = kernels.iter().map(|kernel| kernel["kernel"].as_str()).collect();
+    assert_eq!(names, [Some("fill"), Some("rewrite")]);
+    assert!(kernels.iter().all(|kernel| kernel["cases"] == 3 && kernel["wrong"] == serde_json::json!([])));
+}
+
+#[test]
+fn only_published_faults_are_run_where_no_case_is_asked_for() {
+    let output = verify(&["--cases", "0", "--json", "-"]);
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let kernels = document["kernels"].as_array().expect("an array");
+    let sum = |name: &str| kernels.iter().filter_map(|kernel| kernel[name].as_u64()).sum::<u64>();
+    assert_eq!((sum("cases"), sum("reports")), (13, 13));
+}
+
+#[test]
+fn a_table_fits_a_narrow_terminal() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kvledger"));
+    let args = ["verify", "--device", "cpu", "--kernel", "fill", "--cases", "1", "--seed", "1"];
+    let output = command.args(args).env("COLUMNS", "40").output().expect("the command starts");
+    let said = text(&output.stdout);
+    assert!(said.lines().skip(1).all(|line| line.chars().count() <= 40), "{said}");
+}
+
+#[test]
+fn flags_that_do_not_go_together_are_refused() {
+    let refused = |args: &[&str], names: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_kvledger")).arg("verify").args(args).output().expect("it starts");
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(names), "{args:?}: {said}");
+    };
+    refused(&["--device", "cpu", "--operations", "5"], "--operations");
+    refused(&["--device", "cpu", "--record", "x.kvl"], "--record");
+    refused(&["--kernel", "fill"], "--device");
+    refused(&["--cases", "5"], "--device");
+    refused(&["--device", "cpu", "--kernel", "decode"], "give some of append, attend");
+    refused(&["--device", "tpu"], "cpu, cuda");
+    refused(&["--device", "cpu", "--json", "no/such/folder/x.json"], "give a file in a folder that is there");
+}
