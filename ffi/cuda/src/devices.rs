@@ -93,9 +93,8 @@ impl KvlCpuOptions {
         if self.reserved != 0 {
             return Err(Failure::Argument { name: "options.reserved", must: "0" });
         }
-        let chance = |name, value: u32| {
-            u16::try_from(value).map_err(|_| Failure::Argument { name, must: "below 65,536" })
-        };
+        let chance =
+            |name, value: u32| u16::try_from(value).map_err(|_| Failure::Argument { name, must: "below 65,536" });
         let trouble = Trouble {
             seed: self.seed,
             allocate: chance("options.fail_allocate", self.fail_allocate)?,

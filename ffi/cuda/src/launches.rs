@@ -4,9 +4,7 @@ use crate::claim;
 use crate::devices::{KvlDevice, device};
 use crate::error::{Failure, KvlDeviceError, answer};
 use kvledger_cuda::StreamId;
-use kvledger_cuda::launch::{
-    Append, Attend, Checksum, CopyBlocks, Fill, Gather, Launch, MergeTwo, Rewrite,
-};
+use kvledger_cuda::launch::{Append, Attend, Checksum, CopyBlocks, Fill, Gather, Launch, MergeTwo, Rewrite};
 use kvledger_cuda::raw::{
     kvk_append_params, kvk_attend_params, kvk_checksum_params, kvk_copy_params, kvk_fill_params, kvk_gather_params,
     kvk_merge_two_params, kvk_rewrite_params,
