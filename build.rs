@@ -8,6 +8,8 @@ mod choices;
 mod cpu;
 #[path = "cuda/build/cuda.rs"]
 mod cuda;
+#[path = "cuda/build/libcuda.rs"]
+mod libcuda;
 #[path = "cuda/build/sources.rs"]
 mod sources;
 #[path = "cuda/build/toolkit.rs"]
@@ -39,6 +41,9 @@ fn build() -> Result<(), String> {
     let sources = sources::Sources::find()?;
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR: this runs under cargo")?);
     cpu::build(&sources, &choices, &out)?;
+    if env::var_os("CARGO_FEATURE_CUST").is_some() {
+        libcuda::build(&out)?;
+    }
     if choices.cuda == Cuda::Off {
         return Ok(());
     }

@@ -37,10 +37,6 @@ fn main() {
     let given = variable("KVL_COMMIT");
     let is_release = variable("PROFILE") == "release";
     let commit = Some(given.trim().to_string()).filter(|given| !given.is_empty());
-    // What the kernels were compiled with, if a sanitizer watches them, every program with them is linked with.
-    for flag in variable("DEP_KVLEDGER_CUDA_LINK").split_whitespace() {
-        println!("cargo::rustc-link-arg={flag}");
-    }
     say("COMMIT", &commit.or_else(|| is_release.then(commit_of_git).flatten()).unwrap_or_default());
 }
 

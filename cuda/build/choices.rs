@@ -62,11 +62,19 @@ impl Choices {
 }
 
 impl Sanitizer {
-    /// For the compiler and the linker.
+    /// For the compiler.
     pub fn flags(self) -> &'static [&'static str] {
         match self {
             Sanitizer::Thread => &["-fsanitize=thread"],
             Sanitizer::Address => &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
+        }
+    }
+
+    /// For the linker: the first of them must come before all others.
+    pub fn libraries(self) -> &'static [&'static str] {
+        match self {
+            Sanitizer::Thread => &["tsan"],
+            Sanitizer::Address => &["asan", "ubsan"],
         }
     }
 }

@@ -14,12 +14,8 @@ pub fn build(sources: &Sources, choices: &Choices, out: &Path) -> Result<(), Str
         println!("cargo::rustc-cfg=kvl_plants");
     }
     if let Some(sanitizer) = choices.sanitizer {
-        for flag in sanitizer.flags() {
-            println!("cargo::rustc-link-arg={flag}");
-        }
-        // The same for programs of other packages, whose build scripts see it as DEP_KVLEDGER_CUDA_LINK.
-        println!("cargo::metadata=link={}", sanitizer.flags().join(" "));
         println!("cargo::rustc-cfg=kvl_sanitized");
+        link_runtime(sanitizer, &compiler(choices, None))?;
     }
     // The executor is not watched for races: it announces what it does for a kernel (`cuda/cpu/sanitizer.h`).
     let watched = choices.sanitizer.filter(|sanitizer| *sanitizer == Sanitizer::Address);
@@ -27,6 +23,24 @@ pub fn build(sources: &Sources, choices: &Choices, out: &Path) -> Result<(), Str
     units.extend(compiled(&sources.executor, choices, watched, out));
     let objects = units::compile(&units)?;
     cc::Build::new().objects(objects).compile("kvk_cpu");
+    Ok(())
+}
+
+/// As libraries of this crate, which come before those of the system in every program that has it: a sanitizer must be
+/// asked for memory before the system is. The compiler's flag would do nothing, because rustc names all libraries itself.
+fn link_runtime(sanitizer: Sanitizer, compiler: &cc::Tool) -> Result<(), String> {
+    for library in sanitizer.libraries() {
+        let file = format!("lib{library}.so");
+        let output = compiler.to_command().arg(format!("-print-file-name={file}")).output();
+        let output = output.map_err(|error| format!("{}: {error}", compiler.path().display()))?;
+        let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        // What it does not find is answered as it was asked.
+        let Some(folder) = path.parent().filter(|_| path.is_absolute()) else {
+            return Err(format!("KVL_SANITIZE: {} has no {file}", compiler.path().display()));
+        };
+        println!("cargo::rustc-link-search=native={}", folder.display());
+        println!("cargo::rustc-link-lib=dylib={library}");
+    }
     Ok(())
 }
 

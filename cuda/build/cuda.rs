@@ -8,8 +8,9 @@ use super::units::{self, Unit};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Always optimized, and with line numbers, which cost nothing: debugging device code is another build than this.
-const FLAGS: [&str; 4] = ["-std=c++17", "-O3", "-lineinfo", "-Xcompiler=-fPIC,-Wall,-Wextra"];
+/// Always optimized, and with line numbers, which cost nothing: debugging device code is another build than this. What the
+/// assembler says of registers and spills is kept beside the object, for `cuda/gates.py`.
+const FLAGS: [&str; 5] = ["-std=c++17", "-O3", "-lineinfo", "-Xptxas=-v", "-Xcompiler=-fPIC,-Wall,-Wextra"];
 
 pub fn build(kernels: &[PathBuf], toolkit: &Toolkit, choices: &Choices, out: &Path) -> Result<(), String> {
     let unit = |kernel: &PathBuf| Unit {

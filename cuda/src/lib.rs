@@ -11,6 +11,8 @@
 pub mod cpu;
 mod cuda;
 mod device;
+#[cfg(feature = "cust")]
+mod driver;
 mod epochs;
 mod error;
 pub mod launch;
@@ -26,6 +28,8 @@ mod stream;
 pub use cpu::Cpu;
 pub use cuda::Cuda;
 pub use device::{Address, Device, EventId, Extent, Facts, Space, StreamId};
+#[cfg(feature = "cust")]
+pub use driver::{DriverDevice, driver_devices};
 pub use epochs::{EpochError, Epochs, Step};
 pub use error::{Error, Loss, Reason};
 pub use memory::{Memory, Plain};

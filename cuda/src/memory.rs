@@ -21,7 +21,13 @@ macro_rules! plain {
 }
 
 plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
-plain!(crate::raw::kvk_item, crate::raw::kvk_join, crate::raw::kvk_copy_pair, crate::raw::kvk_status);
+plain!(
+    crate::raw::kvk_item,
+    crate::raw::kvk_join,
+    crate::raw::kvk_copy_pair,
+    crate::raw::kvk_slot,
+    crate::raw::kvk_status
+);
 
 /// An allocation. Dropped, it is given back when the work that was enqueued before no longer needs it.
 pub struct Memory {

@@ -726,27 +726,22 @@ impl Default for kvk_run {
     }
 }
 unsafe extern "C" {
-    #[doc = " Eight-bit numbers are x * (1 / scale), rounded to nearest even; what is too large becomes the type's largest (448,\n 57,344, 127), NaN stays NaN (0 in INT8). The scale is the cache's one, or, with `cache.key_scales`, of each (token,\n head) its largest finite magnitude * (1 / the type's largest), at least 2^-100, and written there. Both reciprocals\n are rounded to nearest, so every device writes the same bits. Sixteen-bit caches have no scales. No two tokens may\n have the same slot. Returns 0, or the device's error number; KVK_UNSUPPORTED above 256 elements a head, or for 2^31\n heads of keys or more."]
     pub fn kvk_cpu_append(params: *const kvk_append_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_append(params: *const kvk_append_params, stream: *mut ::core::ffi::c_void) -> u32;
-    #[doc = " A row that sees no key is 0, and its LSE that of its sink or -infinity. Keys in a block that cannot be read are as\n if masked, and reported. Both are enqueued with the same parameters, `attend` first. Returns 0, or the device's\n error number; KVK_UNSUPPORTED if there is no such instance."]
     pub fn kvk_cpu_attend(params: *const kvk_attend_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_attend(params: *const kvk_attend_params, stream: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cpu_merge(params: *const kvk_attend_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_merge(params: *const kvk_attend_params, stream: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cpu_merge_two(params: *const kvk_merge_two_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_merge_two(params: *const kvk_merge_two_params, stream: *mut ::core::ffi::c_void) -> u32;
-    #[doc = " Pairs run in no order: no destination may be the source or destination of another pair of the launch. Each of these\n launches answers KVK_UNSUPPORTED if it would be more than 2^31 pieces of work: terabytes, or 2^31 blocks or entries."]
     pub fn kvk_cpu_copy_blocks(params: *const kvk_copy_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_copy_blocks(params: *const kvk_copy_params, stream: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cpu_fill(params: *const kvk_fill_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_fill(params: *const kvk_fill_params, stream: *mut ::core::ffi::c_void) -> u32;
-    #[doc = " The sum, modulo 2^64, of a term for each 64-bit word of a block, which depends on the word and on its place:\n checksum.cu says how. It tells moved, lost and changed words, and not who did it: it is no signature."]
     pub fn kvk_cpu_checksum(params: *const kvk_checksum_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_checksum(params: *const kvk_checksum_params, stream: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cpu_rewrite(params: *const kvk_rewrite_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_rewrite(params: *const kvk_rewrite_params, stream: *mut ::core::ffi::c_void) -> u32;
-    #[doc = " Answers KVK_UNSUPPORTED if there are 2^31 heads of keys or more."]
     pub fn kvk_cpu_gather(params: *const kvk_gather_params, run: *mut ::core::ffi::c_void) -> u32;
     pub fn kvk_cuda_gather(params: *const kvk_gather_params, stream: *mut ::core::ffi::c_void) -> u32;
     #[doc = " What an error number of the CPU device means, in static English; NULL if it is none of its own."]

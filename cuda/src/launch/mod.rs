@@ -20,6 +20,8 @@ mod fill;
 mod gather;
 mod merge_two;
 mod pointers;
+#[cfg(test)]
+mod pointers_tests;
 mod refusal;
 mod rewrite;
 

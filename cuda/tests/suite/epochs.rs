@@ -250,3 +250,28 @@ fn launch(epochs: &mut Epochs<'_>, memories: &Memories, ids: &[u32]) -> Result<(
     step.end(enqueued.is_err())?;
     enqueued.map_err(EpochError::Device)
 }
+
+/// A device that is lost in the middle of a write: whoever is told that all is over may rely on it.
+#[test]
+fn a_write_that_had_begun_has_ended_when_all_is_abandoned() {
+    const BYTES: usize = 64 << 20;
+    let mut ledger = Ledger::new();
+    let pool = ledger.pool();
+    let (device, stream) = open(Options::default());
+    let memory = Memory::allocate(&device, Space::Pinned, BYTES).unwrap();
+    let first = memory.host_pointer().unwrap();
+    let byte = |at: usize| {
+        // SAFETY: pinned memory of this test. The stream may be writing it: whichever byte is read is an answer.
+        unsafe { first.wrapping_add(at).read_volatile() }
+    };
+    let mut epochs = Epochs::new(pool, kvledger_core::Stream(0), stream);
+    let step = begin(&mut epochs);
+    step.stream().set((&memory, 0), 1, BYTES).unwrap();
+    step.end(false).unwrap();
+    while byte(0) != 1 {
+        std::hint::spin_loop();
+    }
+    device.as_cpu().unwrap().lose();
+    assert!(epochs.poll().is_err());
+    assert_eq!(byte(BYTES - 1), 1);
+}

@@ -6,6 +6,7 @@ mod epochs;
 mod failures;
 mod gpu;
 mod interleavings;
+mod kernels;
 mod movers;
 mod refusals;
 mod refusals_of_attend;
