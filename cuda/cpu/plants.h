@@ -26,8 +26,7 @@
 
 #if defined(KVK_PLANTS)
 
-// Asks for one mistake in all launches from now on; NULL: for none. 1 if there is none of that name, else 0. The variable
-// KVL_PLANT, if it is set, asks for one when the program begins.
+// Asks for one mistake in all launches from now on; NULL: for none. 1 if there is none of that name, else 0.
 extern "C" uint32_t kvk_cpu_plant(const char *name);
 
 namespace kvk {

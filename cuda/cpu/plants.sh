@@ -5,15 +5,14 @@
 #   cuda/cpu/plants.sh KVLEDGER            a program that was built with KVL_PLANTS=1
 #   cuda/cpu/plants.sh --races KVLEDGER    one that was built with KVL_SANITIZE=thread too
 set -euo pipefail
-cd "$(dirname "$0")"
-
 lists='RACES|FAULTS'
 if [[ ${1:-} == --races ]]; then
   lists=RACES
   shift
 fi
 [[ $# -eq 1 && -x $1 ]] || { echo "cuda/cpu/plants.sh: [--races] KVLEDGER, a program of a build with KVL_PLANTS=1" >&2; exit 2; }
-kvledger=$1
+kvledger=$(realpath "$1")
+cd "$(dirname "$0")"
 # What ThreadSanitizer answers when it has seen a race; and what `verify` does when results are wrong.
 if [[ $lists == RACES ]]; then found=66 cases=2; else found=1 cases=50; fi
 
