@@ -78,8 +78,10 @@ fn outputs_over_each_other_are_refused() {
     let pool = pool();
     let mut words = [7u64; 64];
     let start = words.as_mut_ptr();
-    // SAFETY: aligned room for both, which is what the call looks at; it follows neither.
-    let (out, why) = unsafe { (Out::claimed(start.cast::<Admitted>()), Out::claimed(start.cast::<KvlRefusal>())) };
+    // SAFETY: aligned room for it, which is what the call looks at; it follows neither of the two.
+    let out = unsafe { Out::claimed(start.cast::<Admitted>()) };
+    // SAFETY: as above.
+    let why = unsafe { Out::claimed(start.cast::<KvlRefusal>()) };
     assert_eq!(kvl_admit(the(&pool), Sequence::default(), the(&admission()), out, why), INVALID);
     assert_eq!(words, [7; 64], "neither is written");
 

@@ -1,7 +1,6 @@
 //! No number panics, whatever state a sequence is in: every call that shares is made with the ends of every range. Built with
 //! overflow checks, as tests are; the counts must agree after each.
 
-#[allow(dead_code, reason = "nothing here has to be refused")]
 mod common;
 
 use common::{no, ok, the, to};

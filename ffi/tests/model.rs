@@ -9,9 +9,7 @@ use common::{the, to};
 use kvledger_core::identity::Identity;
 use kvledger_core::model::{Comparison, Made, configuration, operations};
 use kvledger_core::recorder::{Answer, Call, Handles, Named, Numbers};
-use kvledger_core::{
-    Admission, Argument, BlockId, Epoch, Place, Pool, Promise, Refusal, Scope, Sequence, Step, Stream,
-};
+use kvledger_core::{Admission, Argument, BlockId, Epoch, Place, Pool, Promise, Refusal, Scope, Sequence, Step};
 use kvledger_ffi::*;
 use std::mem::{MaybeUninit, transmute};
 use std::ptr::null_mut;
