@@ -48,6 +48,11 @@ ways() {
   return 0
 }
 
+# Every function with every pointer that cannot be used.
+ffi/tests/pointers.py "$prefix/include" > "$work/pointers.c"
+build "$work/pointers" "$work/pointers.c" gcc -x c -std=c11 "${SANITIZE[@]}"
+"$work/pointers"
+
 for source in ffi/examples/*.c ffi/examples/*.cpp ffi/examples/*/main.cpp ffi/tests/*.c; do
   name=$work/$(tr / - <<< "${source#ffi/}")
   ways "$source" > "$name.ways"

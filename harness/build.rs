@@ -37,6 +37,13 @@ fn main() {
     let given = variable("KVL_COMMIT");
     let is_release = variable("PROFILE") == "release";
     let commit = Some(given.trim().to_string()).filter(|given| !given.is_empty());
+    // Whether kernels can be told to make mistakes, and whether a sanitizer watches them.
+    println!("cargo::rustc-check-cfg=cfg(kvl_plants, kvl_sanitized)");
+    for (name, cfg) in [("DEP_KVLEDGER_CUDA_PLANTS", "kvl_plants"), ("DEP_KVLEDGER_CUDA_SANITIZED", "kvl_sanitized")] {
+        if variable(name) == "1" {
+            println!("cargo::rustc-cfg={cfg}");
+        }
+    }
     say("COMMIT", &commit.or_else(|| is_release.then(commit_of_git).flatten()).unwrap_or_default());
 }
 

@@ -12,9 +12,12 @@ const NUMBERS: &str = "-ffp-contract=off";
 pub fn build(sources: &Sources, choices: &Choices, out: &Path) -> Result<(), String> {
     if choices.has_plants {
         println!("cargo::rustc-cfg=kvl_plants");
+        // For build scripts of who uses the package: DEP_KVLEDGER_CUDA_PLANTS.
+        println!("cargo::metadata=plants=1");
     }
     if let Some(sanitizer) = choices.sanitizer {
-        println!("cargo::rustc-cfg=kvl_sanitized");
+        println!("cargo::rustc-cfg=kvl_sanitized=\"{}\"", sanitizer.name());
+        println!("cargo::metadata=sanitized=1");
         link_runtime(sanitizer, &compiler(choices, None))?;
     }
     // The executor is not watched for races: it announces what it does for a kernel (`cuda/cpu/sanitizer.h`).

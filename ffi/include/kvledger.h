@@ -19,11 +19,14 @@
  *   refusal   is written on refusal only: the status again, and its details. It may be NULL; no other pointer may
  *             (KVL_INVALID, KVL_ARGUMENT_POINTER), unless it is said.
  *   Arrays    are a pointer and a count of entries. With the count 0 the pointer may be NULL.
- *   Pointers  are aligned for their type, valid for the call, and do not overlap.
+ *   Pointers  are looked at: misaligned ones, arrays beyond the address space and outputs over each other are answered
+ *             KVL_INVALID, KVL_ARGUMENT_POINTER too. What cannot be seen is yours: that the memory is there, for the
+ *             call, and written by nobody else meanwhile.
  *   Memory    is the caller's; nothing has to be freed. Blocks are named by id, 1..N; id 0 is the null block.
  *   Threads   Every function may be called from any thread at any time, but: one sequence is driven by one thread at a
  *             time (a second one is answered KVL_BUSY), except for kvl_cancel. A kvl_budget is the caller's to guard,
- *             and a kvl_free_cursor, a kvl_event_cursor and a kvl_rank are one thread's.
+ *             and a kvl_free_cursor, a kvl_event_cursor and a kvl_rank are one thread's. There are no locks that are
+ *             waited for, no allocation and no state of the process: signal handlers and code before main may call, too.
  *   Handles   are values. One that is over, repeated or of another pool is answered KVL_STALE, with no effect.
  *   Reserved  Numbers are never used again for something else.
  *

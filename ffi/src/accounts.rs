@@ -1,6 +1,7 @@
 //! Shared accounts.
 
-use crate::answer::{In, KvlRefusal, Out, fill, run};
+use crate::answer::{KvlRefusal, fill, run};
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{Account, Group};
 

@@ -1,6 +1,7 @@
 //! What a sequence asks for: `Admission`.
 
-use crate::answer::{KvlRefusal, Out, fill, invalid};
+use crate::answer::{KvlRefusal, fill, invalid};
+use crate::claim::Out;
 use kvledger_core::{Account, Admission, Argument, Group, Promise, Refusal, StreamSet, Window};
 
 /// The whole output is promised.

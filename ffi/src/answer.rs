@@ -1,12 +1,7 @@
 //! From `Result<T, Refusal>` to a status, an output and the details of a refusal.
 
-use core::mem::MaybeUninit;
+use crate::claim::Out;
 use kvledger_core::{Argument, Epoch, Place, Refusal, Scope};
-
-/// An argument that C passes by pointer and the call reads.
-pub(crate) type In<'a, T> = Option<&'a T>;
-/// An argument that the call writes, initialized or not.
-pub(crate) type Out<'a, T> = Option<&'a mut MaybeUninit<T>>;
 
 /// The status of a call that was not refused.
 pub(crate) const OK: u32 = 0;
@@ -72,16 +67,11 @@ impl KvlRefusal {
     }
 }
 
-/// A NULL where there must be none.
+/// A pointer that cannot be used: NULL where there must be none, misaligned, or over another output.
 pub(crate) const NULL: Refusal = invalid(Argument::Pointer);
 
 pub(crate) const fn invalid(argument: Argument) -> Refusal {
     Refusal::Invalid { argument }
-}
-
-/// What a pointer names, if it is not NULL.
-pub(crate) fn given<T>(pointer: Option<T>) -> Result<T, Refusal> {
-    pointer.ok_or(NULL)
 }
 
 /// Run a call that has no output.
@@ -93,16 +83,20 @@ pub(crate) fn run(refusal: Out<'_, KvlRefusal>, call: impl FnOnce() -> Result<()
     }
 }
 
-/// Run a call and write its output. A NULL output is refused before the call, whose effect would be lost otherwise.
+/// Run a call and write its output. An output that cannot be written is refused before the call, whose effect would be
+/// lost otherwise; and so is one that lies over `refusal`, which then is not written either.
 #[inline(always)]
 pub(crate) fn fill<T>(
     output: Out<'_, T>,
     refusal: Out<'_, KvlRefusal>,
     call: impl FnOnce() -> Result<T, Refusal>,
 ) -> u32 {
-    let Some(output) = output else {
-        return refuse(refusal, NULL);
-    };
+    if output.overlaps(&refusal) {
+        return NULL.code();
+    }
+    if let Err(why) = output.given() {
+        return refuse(refusal, why);
+    }
     match call() {
         Ok(value) => {
             output.write(value);
@@ -114,8 +108,6 @@ pub(crate) fn fill<T>(
 
 #[cold]
 fn refuse(refusal: Out<'_, KvlRefusal>, why: Refusal) -> u32 {
-    if let Some(details) = refusal {
-        details.write(why.into());
-    }
+    refusal.write(why.into());
     why.code()
 }

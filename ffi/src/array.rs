@@ -1,6 +1,7 @@
 //! Arrays of C: a pointer and a count.
 
 use crate::answer::NULL;
+use crate::claim::overlap;
 use core::mem::size_of;
 use kvledger_core::Refusal;
 
@@ -29,6 +30,28 @@ pub(crate) unsafe fn array_mut<'a, T>(start: *mut T, count: usize) -> Result<&'a
     // SAFETY: not NULL, its size fits, and the rest is the caller's promise. C's memory is memory that this program did
     // not allocate: reading it is reading whatever is there, and the core only writes to it.
     Ok(unsafe { core::slice::from_raw_parts_mut(start, count) })
+}
+
+/// Where an array is: an address, and bytes.
+pub(crate) type Span = (usize, usize);
+
+/// The span of an array; of none, if there is none.
+pub(crate) fn span<T>(start: *const T, count: usize) -> Span {
+    (start.addr(), count.saturating_mul(size_of::<T>()))
+}
+
+/// Arrays that are written must not share a byte with each other, or with what is read: references to both at once would
+/// be undefined behaviour. To be asked before they become slices.
+pub(crate) fn apart(written: &[Span], read: &[Span]) -> Result<(), Refusal> {
+    for (index, &one) in written.iter().enumerate() {
+        let others = written.iter().skip(index + 1).chain(read);
+        for &other in others {
+            if overlap(one, other) {
+                return Err(NULL);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// NULL, misaligned, or longer than the address space: no array at all.

@@ -1,6 +1,7 @@
 //! Time, and what comes back with it.
 
-use crate::answer::{In, KvlRefusal, Out, fill};
+use crate::answer::{KvlRefusal, fill};
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{Epoch, Stream};
 

@@ -1,7 +1,8 @@
 //! Cache events: `events`, `events_now`.
 
-use crate::answer::{In, KvlRefusal, Out, fill, given};
+use crate::answer::{KvlRefusal, fill};
 use crate::array::array_mut;
+use crate::claim::{In, InOut, Out};
 use crate::handle::{KvlPool, view};
 use core::mem::MaybeUninit;
 use kvledger_core::identity::Identity;
@@ -40,14 +41,14 @@ const CHUNK: usize = 16;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_events(
     pool: In<'_, KvlPool>,
-    cursor: Option<&mut EventCursor>,
+    cursor: InOut<'_, EventCursor>,
     events: *mut KvlEvent,
     events_max: usize,
     read: Out<'_, EventsRead>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(read, refusal, || {
-        let (pool, cursor) = (view(pool)?, given(cursor)?);
+        let (pool, cursor) = (view(pool)?, cursor.given()?);
         // SAFETY: the caller's promise; nothing is said of what is in the entries.
         let out = unsafe { array_mut(events.cast::<MaybeUninit<KvlEvent>>(), events_max) }?;
         let (mut places, mut read) = (out.iter_mut(), EventsRead::default());

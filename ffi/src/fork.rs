@@ -1,7 +1,8 @@
 //! Sequences that go on from one: `fork`, and the copy of a shared tail, `copy_order`, `copy_submitted`.
 
-use crate::answer::{In, KvlRefusal, Out, fill, run};
+use crate::answer::{KvlRefusal, fill, run};
 use crate::array::array;
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{CopyOrder, Epoch, Forked, Sequence};
 

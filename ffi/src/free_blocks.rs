@@ -1,7 +1,8 @@
 //! The free list by itself, for who keeps count elsewhere.
 
-use crate::answer::{In, KvlRefusal, Out, fill, given};
+use crate::answer::{KvlRefusal, fill};
 use crate::array::{array, array_mut};
+use crate::claim::{In, InOut, Out};
 use crate::handle::{KvlFreeBlocks, view};
 use crate::memory::memory_lines;
 use core::ffi::c_void;
@@ -85,7 +86,7 @@ pub extern "C" fn kvl_free_cursor_at(id: u32, cursor: Out<'_, KvlFreeCursor>, re
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_free_blocks_take(
     list: In<'_, KvlFreeBlocks>,
-    cursor: Option<&mut KvlFreeCursor>,
+    cursor: InOut<'_, KvlFreeCursor>,
     hint: u32,
     ids: *mut BlockId,
     count: usize,
@@ -95,7 +96,7 @@ pub unsafe extern "C" fn kvl_free_blocks_take(
     fill(found, refusal, || {
         // SAFETY: the caller's promise.
         let ids = unsafe { array_mut(ids, count) }?;
-        Ok(view(list)?.take(given(cursor)?.cursor(), hint_of(hint), ids).into())
+        Ok(view(list)?.take(cursor.given()?.cursor(), hint_of(hint), ids).into())
     })
 }
 
@@ -107,7 +108,7 @@ pub unsafe extern "C" fn kvl_free_blocks_take(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_free_blocks_give(
     list: In<'_, KvlFreeBlocks>,
-    cursor: Option<&mut KvlFreeCursor>,
+    cursor: InOut<'_, KvlFreeCursor>,
     ids: *const BlockId,
     count: usize,
     given_twice: Out<'_, u32>,
@@ -116,7 +117,7 @@ pub unsafe extern "C" fn kvl_free_blocks_give(
     fill(given_twice, refusal, || {
         // SAFETY: the caller's promise.
         let ids = unsafe { array(ids, count) }?;
-        Ok(view(list)?.give(given(cursor)?.cursor(), ids).map_or_else(|twice| twice.blocks, |()| 0))
+        Ok(view(list)?.give(cursor.given()?.cursor(), ids).map_or_else(|twice| twice.blocks, |()| 0))
     })
 }
 

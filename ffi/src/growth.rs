@@ -1,7 +1,8 @@
 //! Promises and blocks of an admitted sequence: `advance` and its kin, `extend`, `shrink`.
 
-use crate::answer::{In, KvlRefusal, Out, fill, run};
-use crate::array::{array, array_mut};
+use crate::answer::{KvlRefusal, fill, run};
+use crate::array::{apart, array, array_mut, span};
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{Advanced, Batch, Sequence, Step};
 
@@ -45,6 +46,7 @@ pub unsafe extern "C" fn kvl_advance_many(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(batch, refusal, || {
+        apart(&[span(answers, count), span(changed, count)], &[span(steps, count)])?;
         // SAFETY: the caller's promise.
         let steps = unsafe { array(steps, count) }?;
         // SAFETY: the caller's promise.

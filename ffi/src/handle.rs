@@ -7,7 +7,8 @@
 //! nothing has to be done to let it go. A rank is the exception: it has a state of its own beside the view of its pool,
 //! which its calls write, so one thread drives it.
 
-use crate::answer::{In, NULL};
+use crate::answer::NULL;
+use crate::claim::{In, InOut};
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, align_of, needs_drop, size_of};
 use kvledger_core::ranks::Rank;
@@ -58,7 +59,8 @@ pub struct View<T, const WORDS: usize> {
 }
 
 impl<T: Viewed, const WORDS: usize> View<T, WORDS> {
-    pub(crate) fn new(value: T) -> Self {
+    /// A view of what Rust code has already, for a program that has both.
+    pub fn new(value: T) -> Self {
         const {
             assert!(size_of::<T>() <= WORDS * 8, "raise the bytes of this view, and the header's");
             assert!(align_of::<T>() <= align_of::<Self>());
@@ -74,23 +76,23 @@ impl<T: Viewed, const WORDS: usize> View<T, WORDS> {
 /// What is behind a view: `INVALID(Pointer)` if it is NULL, or was never written by the call that makes it.
 #[inline(always)]
 pub(crate) fn view<'a, T: Viewed, const WORDS: usize>(view: In<'a, View<T, WORDS>>) -> Result<&'a T, Refusal> {
-    match view {
-        Some(view) if view.magic == T::MAGIC => {
-            // SAFETY: the magic is there, so `new` wrote a `T`; nobody writes to a view again.
-            Ok(unsafe { &*view.words.as_ptr().cast::<T>() })
-        }
-        _ => Err(NULL),
+    let view = view.given()?;
+    if view.magic != T::MAGIC {
+        return Err(NULL);
     }
+    // SAFETY: the magic is there, so `new` wrote a `T`; nobody writes to a view again.
+    Ok(unsafe { &*view.words.as_ptr().cast::<T>() })
 }
 
 /// The same, to be changed.
 #[inline(always)]
-pub(crate) fn view_mut<T: Viewed, const WORDS: usize>(view: Option<&mut View<T, WORDS>>) -> Result<&mut T, Refusal> {
-    match view {
-        Some(view) if view.magic == T::MAGIC => {
-            // SAFETY: the magic is there, so `new` wrote a `T`; C gives it to one call at a time.
-            Ok(unsafe { &mut *view.words.as_mut_ptr().cast::<T>() })
-        }
-        _ => Err(NULL),
+pub(crate) fn view_mut<'a, T: Viewed, const WORDS: usize>(
+    view: InOut<'a, View<T, WORDS>>,
+) -> Result<&'a mut T, Refusal> {
+    let view = view.given()?;
+    if view.magic != T::MAGIC {
+        return Err(NULL);
     }
+    // SAFETY: the magic is there, so `new` wrote a `T`; C gives it to one call at a time.
+    Ok(unsafe { &mut *view.words.as_mut_ptr().cast::<T>() })
 }

@@ -1,7 +1,8 @@
 //! Names of prefixes: `IdentityKey`.
 
-use crate::answer::{In, KvlRefusal, Out, fill, given};
-use crate::array::{array, array_mut};
+use crate::answer::{KvlRefusal, fill};
+use crate::array::{apart, array, array_mut, span};
+use crate::claim::{In, Out};
 use core::ffi::c_void;
 use kvledger_core::Group;
 use kvledger_core::identity::{Domain, Identity, IdentityKey};
@@ -45,7 +46,7 @@ pub unsafe extern "C" fn kvl_identity_key_root(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(root, refusal, || {
-        let (key, domain) = (given(key)?, given(domain)?);
+        let (key, domain) = (key.given()?, domain.given()?);
         // SAFETY: the caller's promise.
         let salt = unsafe { array(domain.salt.cast::<u8>(), domain.salt_bytes) }?;
         let KvlDomain { group, adapter, modality, .. } = *domain;
@@ -70,7 +71,7 @@ pub unsafe extern "C" fn kvl_identity_key_block(
     fill(name, refusal, || {
         // SAFETY: the caller's promise.
         let tokens = unsafe { array(tokens, count) }?;
-        given(key)?.block(*given(parent)?, tokens, media.copied().unwrap_or(Identity::NONE))
+        key.given()?.block(*parent.given()?, tokens, media.optional()?.copied().unwrap_or(Identity::NONE))
     })
 }
 
@@ -91,10 +92,11 @@ pub unsafe extern "C" fn kvl_identity_key_chain(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(blocks, refusal, || {
+        apart(&[span(names, names_max)], &[span(tokens, count)])?;
         // SAFETY: the caller's promise.
         let tokens = unsafe { array(tokens, count) }?;
         // SAFETY: the caller's promise.
         let names = unsafe { array_mut(names, names_max) }?;
-        given(key)?.chain(*given(root)?, tokens, block_tokens, names)
+        key.given()?.chain(*root.given()?, tokens, block_tokens, names)
     })
 }

@@ -5,19 +5,21 @@
 //! Conventions, which the header states to C callers and this crate may rely on:
 //!
 //! 1. Every function returns a status: 0, or the number of the refusal ([`Refusal::code`](kvledger_core::Refusal::code)).
-//! 2. A pointer is NULL or valid, aligned for its type, and exclusive for the call if it is written through; no two
-//!    arguments overlap. NULL is checked: `INVALID(Pointer)`, before anything happens. Only `refusal` may be NULL.
+//! 2. A pointer is a claim: NULL, misaligned, an array beyond the address space, outputs over each other are
+//!    `INVALID(Pointer)`, before anything happens. Only `refusal` may be NULL. What cannot be looked at is the caller's
+//!    to keep: that the memory is there, and nobody else's for the call if it is written.
 //! 3. Outputs are written on success only, `refusal` on refusal only. Output memory need not be initialized.
 //! 4. Numbers that name something (a region, an element, a promise, an access) are plain integers and are checked: an enumeration
 //!    as an argument would be undefined behaviour for a number that is none of it.
 //!
-//! Because of 2, arguments are declared as what C pointers then are, `Option<&T>` and `Option<&mut MaybeUninit<T>>`,
-//! and nearly all of this crate is safe Rust. Arrays, memory and the handle are the exceptions.
+//! Because of 2, arguments are declared as `In`, `Out` and `InOut`, which become references only when they can, and
+//! nearly all of this crate is safe Rust. Claims, arrays, memory and the handle are the exceptions.
 
 #![cfg_attr(not(test), no_std)]
 
 mod answer;
 mod array;
+mod claim;
 mod handle;
 
 mod accounts;
@@ -51,6 +53,7 @@ pub use accounts::*;
 pub use admission::*;
 pub use answer::KvlRefusal;
 pub use cache::*;
+pub use claim::{In, InOut, Out};
 pub use epochs::*;
 pub use events::*;
 pub use fork::*;

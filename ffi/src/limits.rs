@@ -1,6 +1,7 @@
 //! What may be changed at run time.
 
-use crate::answer::{In, KvlRefusal, Out, run};
+use crate::answer::{KvlRefusal, run};
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::Group;
 

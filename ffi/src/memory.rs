@@ -1,7 +1,8 @@
 //! From bytes to a pool: `PoolConfig`, `Pool::init`, `Pool::attach`.
 
-use crate::answer::{In, KvlRefusal, Out, fill, given, invalid, run};
-use crate::array::array_mut;
+use crate::answer::{KvlRefusal, fill, invalid, run};
+use crate::array::{apart, array_mut, span};
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use core::ffi::c_void;
 use core::mem::size_of;
@@ -23,7 +24,7 @@ pub extern "C" fn kvl_config_new(
 /// `PoolConfig::check`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_config_check(config: In<'_, PoolConfig>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    run(refusal, || given(config)?.check())
+    run(refusal, || config.given()?.check())
 }
 
 /// `PoolConfig::bytes`.
@@ -33,7 +34,7 @@ pub extern "C" fn kvl_config_bytes(
     bytes: Out<'_, usize>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(bytes, refusal, || given(config)?.bytes())
+    fill(bytes, refusal, || config.given()?.bytes())
 }
 
 /// `PoolConfig::table_entries`.
@@ -43,7 +44,7 @@ pub extern "C" fn kvl_config_table_entries(
     entries: Out<'_, usize>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(entries, refusal, || given(config)?.table_entries())
+    fill(entries, refusal, || config.given()?.table_entries())
 }
 
 /// `Pool::init`.
@@ -61,7 +62,8 @@ pub unsafe extern "C" fn kvl_init(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(pool, refusal, || {
-        let config = given(config)?;
+        let config = config.given()?;
+        apart(&[span(memory.cast::<u8>(), memory_bytes), span(table, table_entries)], &[])?;
         // SAFETY: the caller's promise.
         let memory = unsafe { memory_lines(memory, memory_bytes) }?;
         // SAFETY: the caller's promise.

@@ -1,6 +1,7 @@
 //! What the pool says about itself.
 
-use crate::answer::{In, KvlRefusal, Out, fill, given};
+use crate::answer::{KvlRefusal, fill};
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{
     Account, AccountSnapshot, Counts, Fault, Group, GroupSnapshot, Sequence, SequenceSnapshot, Snapshot,
@@ -73,7 +74,7 @@ pub extern "C" fn kvl_snapshot_holds(
     holds: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(holds, refusal, || Ok(given(snapshot)?.holds().into()))
+    fill(holds, refusal, || Ok(snapshot.given()?.holds().into()))
 }
 
 /// `Pool::sequence_snapshot`.

@@ -1,8 +1,9 @@
 //! Preemption that keeps what was computed: `offload`.
 
 use crate::admission::KvlAdmission;
-use crate::answer::{In, KvlRefusal, Out, fill, given};
+use crate::answer::{KvlRefusal, fill};
 use crate::array::array_mut;
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use core::mem::{align_of, offset_of, size_of};
 use kvledger_core::{BlockId, Offloaded, Sequence};
@@ -41,7 +42,7 @@ pub unsafe extern "C" fn kvl_offload(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(offloaded, refusal, || {
-        let (pool, host, admission) = (view(pool)?, view(host)?, given(admission)?);
+        let (pool, host, admission) = (view(pool)?, view(host)?, admission.given()?);
         // SAFETY: the caller's promise; a pair has the same layout on both sides, as asserted above.
         let pairs = unsafe { array_mut(pairs.cast::<Pair>(), pairs_max) }?;
         pool.offload(sequence, host, copy, &admission.admission()?, pairs)

@@ -1,8 +1,9 @@
 //! Prefixes that are shared: `admit_prefix`, `lookup`, `publish`, `withdraw`, `pin`, `unpin`.
 
 use crate::admission::KvlAdmission;
-use crate::answer::{In, KvlRefusal, Out, fill, given};
-use crate::array::{array, array_mut};
+use crate::answer::{KvlRefusal, fill};
+use crate::array::{Span, apart, array, array_mut, span};
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::identity::Identity;
 use kvledger_core::{
@@ -28,6 +29,11 @@ pub struct KvlPrefix {
 }
 
 impl KvlPrefix {
+    /// Where its arrays are.
+    fn spans(&self) -> [Span; 2] {
+        [span(self.identities, self.count), span(self.tokens, self.token_count)]
+    }
+
     /// `INVALID(Pointer)` for an array that is none.
     ///
     /// # Safety
@@ -70,9 +76,9 @@ pub unsafe extern "C" fn kvl_admit_prefix(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(admitted, refusal, || {
-        let (pool, admission) = (view(pool)?, given(admission)?);
+        let (pool, admission) = (view(pool)?, admission.given()?);
         // SAFETY: the caller's promise.
-        let prefix = unsafe { given(prefix)?.prefix() }?;
+        let prefix = unsafe { prefix.given()?.prefix() }?;
         pool.admit_prefix(sequence, &admission.admission()?, &prefix)
     })
 }
@@ -93,7 +99,7 @@ pub unsafe extern "C" fn kvl_lookup(
     fill(found, refusal, || {
         let pool = view(pool)?;
         // SAFETY: the caller's promise.
-        let prefix = unsafe { given(prefix)?.prefix() }?;
+        let prefix = unsafe { prefix.given()?.prefix() }?;
         pool.lookup(Group(group), &prefix, window_tokens)
     })
 }
@@ -116,9 +122,10 @@ pub unsafe extern "C" fn kvl_publish(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(published, refusal, || {
-        let pool = view(pool)?;
+        let (pool, prefix) = (view(pool)?, prefix.given()?);
+        apart(&[span(found, found_max)], &prefix.spans())?;
         // SAFETY: the caller's promise.
-        let prefix = unsafe { given(prefix)?.prefix() }?;
+        let prefix = unsafe { prefix.prefix() }?;
         // SAFETY: the caller's promise.
         let found = unsafe { array_mut(found, found_max) }?;
         pool.publish(sequence, first, &prefix, Epoch(epoch), keep != 0, found)
@@ -156,7 +163,7 @@ pub unsafe extern "C" fn kvl_pin(
     fill(admitted, refusal, || {
         let pool = view(pool)?;
         // SAFETY: the caller's promise.
-        let prefix = unsafe { given(prefix)?.prefix() }?;
+        let prefix = unsafe { prefix.given()?.prefix() }?;
         pool.pin(sequence, Group(group), StreamSet(streams), &prefix, watermark)
     })
 }

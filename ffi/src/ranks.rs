@@ -2,8 +2,9 @@
 //! another as plain data, so what comes back is checked like every number of C.
 
 use crate::admission::KvlAdmission;
-use crate::answer::{In, KvlRefusal, Out, fill, given, invalid, run};
+use crate::answer::{KvlRefusal, fill, invalid, run};
 use crate::array::array;
+use crate::claim::{In, InOut, Out};
 use crate::handle::{KvlPool, KvlRank, view, view_mut};
 use kvledger_core::identity::Identity;
 use kvledger_core::ranks::{Decision, Digest, Proposal, Rank, Vote, blocks_in_common, decide};
@@ -136,7 +137,7 @@ pub extern "C" fn kvl_digest_difference(
     difference: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(difference, refusal, || Ok(given(one)?.difference(given(other)?).map_or(0, |found| found as u32)))
+    fill(difference, refusal, || Ok(one.given()?.difference(other.given()?).map_or(0, |found| found as u32)))
 }
 
 /// `Rank::new`.
@@ -173,7 +174,7 @@ pub extern "C" fn kvl_rank_outstanding(
 /// `identities` is NULL or valid for `count` entries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_rank_vote(
-    rank: Option<&mut KvlRank>,
+    rank: InOut<'_, KvlRank>,
     sequence: Sequence,
     proposal: In<'_, KvlProposal>,
     identities: *const Identity,
@@ -182,7 +183,7 @@ pub unsafe extern "C" fn kvl_rank_vote(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(vote, refusal, || {
-        let (rank, proposal) = (view_mut(rank)?, given(proposal)?.proposal()?);
+        let (rank, proposal) = (view_mut(rank)?, proposal.given()?.proposal()?);
         // SAFETY: the caller's promise.
         let identities = unsafe { array(identities, count) }?;
         rank.vote(sequence, &proposal, identities).map(KvlVote::from)
@@ -192,7 +193,7 @@ pub unsafe extern "C" fn kvl_rank_vote(
 /// `Rank::commit`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_rank_commit(
-    rank: Option<&mut KvlRank>,
+    rank: InOut<'_, KvlRank>,
     number: u64,
     cached_tokens: u32,
     refusal: Out<'_, KvlRefusal>,
@@ -202,7 +203,7 @@ pub extern "C" fn kvl_rank_commit(
 
 /// `Rank::abort`.
 #[unsafe(no_mangle)]
-pub extern "C" fn kvl_rank_abort(rank: Option<&mut KvlRank>, number: u64, refusal: Out<'_, KvlRefusal>) -> u32 {
+pub extern "C" fn kvl_rank_abort(rank: InOut<'_, KvlRank>, number: u64, refusal: Out<'_, KvlRefusal>) -> u32 {
     run(refusal, || view_mut(rank)?.abort(number))
 }
 

@@ -1,7 +1,8 @@
 //! The flight recorder of a handle: `Pool::recording`, `ring`, `dump`.
 
-use crate::answer::{In, KvlRefusal, Out, fill};
+use crate::answer::{KvlRefusal, fill};
 use crate::array::array_mut;
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use crate::memory::memory_lines;
 use core::ffi::c_void;

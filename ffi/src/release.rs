@@ -1,8 +1,9 @@
 //! Blocks that a sequence gives up while it runs: `release`, which is `kvl_release_blocks` beside
 //! `kvl_release_tokens`, `release_tokens`, `trim`.
 
-use crate::answer::{In, KvlRefusal, Out, fill};
+use crate::answer::{KvlRefusal, fill};
 use crate::array::array;
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{BlockId, Released, Sequence};
 

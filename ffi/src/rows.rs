@@ -1,7 +1,8 @@
 //! What kernels read.
 
-use crate::answer::{In, KvlRefusal, Out, fill};
-use crate::array::{array, array_mut};
+use crate::answer::{KvlRefusal, fill};
+use crate::array::{apart, array, array_mut, span};
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{Epoch, RowView, Sequence};
 
@@ -65,6 +66,9 @@ pub unsafe extern "C" fn kvl_export_csr(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(count, refusal, || {
+        let starts = span(indptr, sequence_count.saturating_add(1));
+        let written = [starts, span(indices, indices_max), span(last_block_tokens, sequence_count)];
+        apart(&written, &[span(sequences, sequence_count)])?;
         // SAFETY: the caller's promise.
         let sequences = unsafe { array(sequences, sequence_count) }?;
         // SAFETY: the caller's promise.

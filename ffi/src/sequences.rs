@@ -1,7 +1,8 @@
 //! The life of a sequence: `open`, `admit`, `cancel`, `end`, `preempt`.
 
 use crate::admission::KvlAdmission;
-use crate::answer::{In, KvlRefusal, Out, fill, given, run};
+use crate::answer::{KvlRefusal, fill, run};
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{Admitted, Released, Sequence, StreamSet};
 
@@ -20,7 +21,7 @@ pub extern "C" fn kvl_admit(
     admitted: Out<'_, Admitted>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(admitted, refusal, || view(pool)?.admit(sequence, &given(admission)?.admission()?))
+    fill(admitted, refusal, || view(pool)?.admit(sequence, &admission.given()?.admission()?))
 }
 
 /// `Pool::cancel`.

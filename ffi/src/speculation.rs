@@ -1,6 +1,7 @@
 //! Tokens that are proposed first and accepted later: `speculate`, `accept`.
 
-use crate::answer::{In, KvlRefusal, Out, fill};
+use crate::answer::{KvlRefusal, fill};
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{Advanced, Released, Sequence};
 

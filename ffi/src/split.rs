@@ -1,7 +1,8 @@
 //! Split plans: `kvledger_core::split`. The plan itself is words that C reads where `kvl_split_layout` says.
 
-use crate::answer::{In, KvlRefusal, Out, fill, given, run};
-use crate::array::{array, array_mut};
+use crate::answer::{KvlRefusal, fill, run};
+use crate::array::{Span, apart, array, array_mut, span};
+use crate::claim::{In, Out};
 use crate::observe::text;
 use kvledger_core::Refusal;
 use kvledger_core::split::{Split, SplitBatch, SplitCounts, SplitFault, SplitHeader, SplitLayout};
@@ -27,6 +28,18 @@ pub struct KvlSplitBatch {
 }
 
 impl KvlSplitBatch {
+    /// Where its arrays are.
+    fn spans(&self) -> [Span; 5] {
+        let sequences = self.sequences as usize;
+        [
+            span(self.lengths, sequences),
+            span(self.query_starts, sequences.saturating_add(1)),
+            span(self.query_positions, self.query_positions_count as usize),
+            span(self.begins, sequences),
+            span(self.ends, sequences),
+        ]
+    }
+
     /// # Safety
     /// Each array is NULL or valid for its count.
     unsafe fn batch(&self) -> Result<SplitBatch<'_>, Refusal> {
@@ -105,7 +118,7 @@ pub extern "C" fn kvl_split_prefill(
 /// `Split::check`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_split_check(split: In<'_, Split>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    run(refusal, || given(split)?.check())
+    run(refusal, || split.given()?.check())
 }
 
 /// `Split::layout`.
@@ -115,7 +128,7 @@ pub extern "C" fn kvl_split_layout(
     layout: Out<'_, SplitLayout>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(layout, refusal, || given(split)?.layout())
+    fill(layout, refusal, || split.given()?.layout())
 }
 
 /// `Split::count`.
@@ -131,8 +144,8 @@ pub unsafe extern "C" fn kvl_split_count(
 ) -> u32 {
     fill(counts, refusal, || {
         // SAFETY: the caller's promise.
-        let batch = unsafe { given(batch)?.batch() }?;
-        given(split)?.count(&batch)
+        let batch = unsafe { batch.given()?.batch() }?;
+        split.given()?.count(&batch)
     })
 }
 
@@ -151,11 +164,13 @@ pub unsafe extern "C" fn kvl_split_plan(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(header, refusal, || {
+        let batch = batch.given()?;
+        apart(&[span(words, words_count)], &batch.spans())?;
         // SAFETY: the caller's promise.
-        let batch = unsafe { given(batch)?.batch() }?;
+        let batch = unsafe { batch.batch() }?;
         // SAFETY: the caller's promise.
         let words = unsafe { array_mut(words, words_count) }?;
-        given(split)?.plan(&batch, generation, words)
+        split.given()?.plan(&batch, generation, words)
     })
 }
 
@@ -174,7 +189,7 @@ pub unsafe extern "C" fn kvl_split_read(
     fill(header, refusal, || {
         // SAFETY: the caller's promise.
         let words = unsafe { array(words, words_count) }?;
-        Ok(given(split)?.read(words)?.header())
+        Ok(split.given()?.read(words)?.header())
     })
 }
 
@@ -193,9 +208,9 @@ pub unsafe extern "C" fn kvl_split_validate(
 ) -> u32 {
     fill(fault, refusal, || {
         // SAFETY: the caller's promise.
-        let batch = unsafe { given(batch)?.batch() }?;
+        let batch = unsafe { batch.given()?.batch() }?;
         // SAFETY: the caller's promise.
         let words = unsafe { array(words, words_count) }?;
-        Ok(given(split)?.validate(&batch, words)?.into())
+        Ok(split.given()?.validate(&batch, words)?.into())
     })
 }

@@ -1,8 +1,9 @@
 //! Admission to several pools: `admit_together`.
 
 use crate::admission::KvlAdmission;
-use crate::answer::{In, KvlRefusal, NULL, Out, invalid, run};
-use crate::array::{array, array_mut};
+use crate::answer::{KvlRefusal, NULL, invalid, run};
+use crate::array::{apart, array, array_mut, span};
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use crate::prefix::KvlPrefix;
 use kvledger_core::{Admitted, Argument, Joint, Refusal, Sequence, admit_together};
@@ -49,6 +50,7 @@ pub unsafe extern "C" fn kvl_admit_together(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     run(refusal, || {
+        apart(&[span(admitted, count)], &[span(joints, count)])?;
         // SAFETY: the caller's promise.
         let joints = unsafe { array(joints, count) }?;
         // SAFETY: the caller's promise.
@@ -56,9 +58,7 @@ pub unsafe extern "C" fn kvl_admit_together(
         // SAFETY: the caller's promise.
         let answer = unsafe { admit(joints, admitted) };
         answer.map_err(|(index, why)| {
-            if let Some(at) = refused_at {
-                at.write(index);
-            }
+            refused_at.write(index);
             why
         })
     })

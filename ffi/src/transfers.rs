@@ -1,7 +1,8 @@
 //! Copies by others: `hold`, `hold_blocks`, `complete_transfer`, `revoke`, `quarantine`.
 
-use crate::answer::{In, KvlRefusal, Out, fill, invalid, run};
+use crate::answer::{KvlRefusal, fill, invalid, run};
 use crate::array::array;
+use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{Access, Argument, BlockId, Refusal, Sequence, Transfer};
 

@@ -1,10 +1,9 @@
 //! No number panics, whatever state a sequence is in: every call that shares is made with the ends of every range. Built with
 //! overflow checks, as tests are; the counts must agree after each.
 
-#[allow(dead_code, reason = "nothing here has to be refused")]
 mod common;
 
-use common::ok;
+use common::{no, ok, the, to};
 use kvledger_core::identity::Identity;
 use kvledger_core::{Admitted, Advanced, Epoch, Forked, Line, PoolConfig, Released, Sequence, Transfer, Window};
 use kvledger_ffi::*;
@@ -21,21 +20,21 @@ fn pool() -> KvlPool {
     let (start, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory));
     let (rows, entries) = (table.as_mut_ptr(), table.len());
     // SAFETY: memory and table are as long as said, and given away.
-    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, Some(&config), Some(out), None) })
+    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&config), to(out), no()) })
 }
 
 fn full(prompt: u32, output: u32) -> KvlAdmission {
-    ok(|out| kvl_admission_full(prompt, output, Some(out), None))
+    ok(|out| kvl_admission_full(prompt, output, to(out), no()))
 }
 
 fn opened(pool: &KvlPool) -> Sequence {
-    ok(|out| kvl_open(Some(pool), Some(out), None))
+    ok(|out| kvl_open(the(pool), to(out), no()))
 }
 
 fn running(pool: &KvlPool, admission: &KvlAdmission) -> Sequence {
     let sequence = opened(pool);
-    let _: Admitted = ok(|out| kvl_admit(Some(pool), sequence, Some(admission), Some(out), None));
-    let _: Advanced = ok(|out| kvl_advance(Some(pool), sequence, admission.prompt_tokens, Some(out), None));
+    let _: Admitted = ok(|out| kvl_admit(the(pool), sequence, the(admission), to(out), no()));
+    let _: Advanced = ok(|out| kvl_advance(the(pool), sequence, admission.prompt_tokens, to(out), no()));
     sequence
 }
 
@@ -53,41 +52,41 @@ fn all_states(pool: &KvlPool) -> Vec<Sequence> {
         Sequence { generation: u64::MAX, ..Sequence::default() },
         Sequence { slot: u32::MAX, pool: u32::MAX, generation: 1 },
     ];
-    let _: Advanced = ok(|out| kvl_speculate(Some(pool), sequences[3], 9, Some(out), None));
+    let _: Advanced = ok(|out| kvl_speculate(the(pool), sequences[3], 9, to(out), no()));
     // SAFETY: one child.
-    let _: Forked = ok(|out| unsafe { kvl_fork(Some(pool), sequences[4], &sequences[5], 1, 3, 0, Some(out), None) });
-    let _: Advanced = ok(|out| kvl_advance(Some(pool), sequences[5], 1, Some(out), None));
+    let _: Forked = ok(|out| unsafe { kvl_fork(the(pool), sequences[4], &sequences[5], 1, 3, 0, to(out), no()) });
+    let _: Advanced = ok(|out| kvl_advance(the(pool), sequences[5], 1, to(out), no()));
     sequences
 }
 
 fn agrees(pool: &KvlPool) {
-    let fault: KvlFault = ok(|out| kvl_validate(Some(pool), Some(out), None));
+    let fault: KvlFault = ok(|out| kvl_validate(the(pool), to(out), no()));
     assert_eq!((fault.invariant, fault.what), (0, [0; FAULT_TEXT_BYTES]));
 }
 
 /// Make every call with one sequence and two numbers; what each answers.
 fn try_all(pool: &KvlPool, sequence: Sequence, one: u32, other: u32, prefix: &KvlPrefix) -> [u32; 8] {
-    let all = Some(pool);
+    let all = the(pool);
     let released = &mut MaybeUninit::<Released>::uninit();
     let advanced = &mut MaybeUninit::uninit();
     let number = &mut MaybeUninit::uninit();
     let grip = &mut MaybeUninit::uninit();
     let stored = &mut MaybeUninit::uninit();
-    let accept = kvl_accept(all, sequence, one, other, Some(released), None);
-    let speculate = kvl_speculate(all, sequence, one, Some(advanced), None);
+    let accept = kvl_accept(all, sequence, one, other, to(released), no());
+    let speculate = kvl_speculate(all, sequence, one, to(advanced), no());
     // SAFETY: the arrays of the prefix are as long as said, and there are no others.
     let publish =
-        unsafe { kvl_publish(all, sequence, one, Some(prefix), other.into(), 1, null_mut(), 0, Some(stored), None) };
-    let withdraw = kvl_withdraw(all, sequence, one, other, Some(number), None);
-    let hold = kvl_hold(all, sequence, one, other, other & 1, Some(grip), None);
+        unsafe { kvl_publish(all, sequence, one, the(prefix), other.into(), 1, null_mut(), 0, to(stored), no()) };
+    let withdraw = kvl_withdraw(all, sequence, one, other, to(number), no());
+    let hold = kvl_hold(all, sequence, one, other, other & 1, to(grip), no());
     if hold == 0 {
         // SAFETY: written on success.
         let grip = unsafe { grip.assume_init() };
-        assert_eq!(kvl_revoke(all, grip, Some(number), None), 0);
+        assert_eq!(kvl_revoke(all, grip, to(number), no()), 0);
     }
-    let copied = kvl_copy_submitted(all, sequence, one.into(), None);
-    let release = kvl_release_tokens(all, sequence, one, other, Some(released), None);
-    let trim = kvl_trim(all, sequence, one, Some(released), None);
+    let copied = kvl_copy_submitted(all, sequence, one.into(), no());
+    let release = kvl_release_tokens(all, sequence, one, other, to(released), no());
+    let trim = kvl_trim(all, sequence, one, to(released), no());
     [accept, speculate, publish, withdraw, hold, copied, release, trim]
 }
 
@@ -97,8 +96,8 @@ fn no_number_panics() {
     for one in NUMBERS {
         let pool = pool();
         let sequences = all_states(&pool);
-        let _: Epoch = ok(|out| kvl_submit(Some(&pool), 0, Some(out), None));
-        let prefix: KvlPrefix = ok(|out| kvl_prefix_of(NAMES.as_ptr(), 2, Some(out), None));
+        let _: Epoch = ok(|out| kvl_submit(the(&pool), 0, to(out), no()));
+        let prefix: KvlPrefix = ok(|out| kvl_prefix_of(NAMES.as_ptr(), 2, to(out), no()));
         for sequence in sequences {
             for other in NUMBERS {
                 let answers = try_all(&pool, sequence, one, other, &prefix);
@@ -115,7 +114,7 @@ fn no_number_panics() {
 fn no_request_panics() {
     let pool = pool();
     let (parent, sequence) = (running(&pool, &full(20, 4)), opened(&pool));
-    let prefix: KvlPrefix = ok(|out| kvl_prefix_of(NAMES.as_ptr(), 3, Some(out), None));
+    let prefix: KvlPrefix = ok(|out| kvl_prefix_of(NAMES.as_ptr(), 3, to(out), no()));
     let mut worked = [0; 4];
     let (got, forked) = (&mut MaybeUninit::uninit(), &mut MaybeUninit::uninit());
     for one in NUMBERS {
@@ -132,39 +131,38 @@ fn no_request_panics() {
                 KvlAdmission { watermark: one, group: other, ..plain },
             ] {
                 let prefix = KvlPrefix { blocks_max: one, unfinished: other, ..prefix };
-                let all = Some(&pool);
+                let all = the(&pool);
                 // SAFETY: the arrays of the prefix are as long as said.
-                let admitted =
-                    unsafe { kvl_admit_prefix(all, sequence, Some(&admission), Some(&prefix), Some(got), None) };
+                let admitted = unsafe { kvl_admit_prefix(all, sequence, the(&admission), the(&prefix), to(got), no()) };
                 if admitted == 0 {
                     worked[0] += 1;
-                    let _: Released = ok(|out| kvl_preempt(Some(&pool), sequence, Some(out), None));
+                    let _: Released = ok(|out| kvl_preempt(the(&pool), sequence, to(out), no()));
                 }
                 let joint = KvlJoint { pool: all, sequence, admission, prefix };
                 let mut gotten = Admitted::default();
                 // SAFETY: as above; one pool.
-                if unsafe { kvl_admit_together(&joint, 1, &mut gotten, None, None) } == 0 {
+                if unsafe { kvl_admit_together(&joint, 1, &mut gotten, no(), no()) } == 0 {
                     worked[1] += 1;
-                    let _: Released = ok(|out| kvl_preempt(Some(&pool), sequence, Some(out), None));
+                    let _: Released = ok(|out| kvl_preempt(the(&pool), sequence, to(out), no()));
                 }
             }
             // SAFETY: one child.
-            if unsafe { kvl_fork(Some(&pool), parent, &sequence, 1, one, other, Some(forked), None) } == 0 {
+            if unsafe { kvl_fork(the(&pool), parent, &sequence, 1, one, other, to(forked), no()) } == 0 {
                 worked[2] += 1;
-                let _: Released = ok(|out| kvl_preempt(Some(&pool), sequence, Some(out), None));
+                let _: Released = ok(|out| kvl_preempt(the(&pool), sequence, to(out), no()));
             }
             // SAFETY: the arrays of the prefix are as long as said.
-            if unsafe { kvl_pin(Some(&pool), sequence, 0, one.into(), Some(&prefix), other, Some(got), None) } == 0 {
+            if unsafe { kvl_pin(the(&pool), sequence, 0, one.into(), the(&prefix), other, to(got), no()) } == 0 {
                 worked[3] += 1;
-                let _: Released = ok(|out| kvl_unpin(Some(&pool), sequence, Some(out), None));
+                let _: Released = ok(|out| kvl_unpin(the(&pool), sequence, to(out), no()));
             }
             // SAFETY: as above.
-            unsafe { kvl_lookup(Some(&pool), one & 1, Some(&prefix), other, Some(&mut MaybeUninit::uninit()), None) };
-            kvl_reset(Some(&pool), one, None);
-            kvl_evict(Some(&pool), other, Some(&mut MaybeUninit::uninit()), None);
+            unsafe { kvl_lookup(the(&pool), one & 1, the(&prefix), other, to(&mut MaybeUninit::uninit()), no()) };
+            kvl_reset(the(&pool), one, no());
+            kvl_evict(the(&pool), other, to(&mut MaybeUninit::uninit()), no());
             let transfer = Transfer { slot: one, pool: other & 1, generation: u64::from(other) };
-            kvl_quarantine(Some(&pool), transfer, None);
-            kvl_complete_transfer(Some(&pool), transfer, Some(&mut MaybeUninit::uninit()), None);
+            kvl_quarantine(the(&pool), transfer, no());
+            kvl_complete_transfer(the(&pool), transfer, to(&mut MaybeUninit::uninit()), no());
         }
         agrees(&pool);
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{INVALID, invalid, ok, refused};
+use common::{INVALID, both, invalid, no, ok, refused, the, to};
 use kvledger_core::{Argument, BlockId, FreeBlocks, Line};
 use kvledger_ffi::*;
 use std::ffi::c_void;
@@ -13,15 +13,15 @@ const BLOCKS: u32 = 1000;
 
 /// A list of 1,000 blocks, its memory leaked: a view lives as long as the program.
 fn list() -> KvlFreeBlocks {
-    let bytes: usize = ok(|out| kvl_free_blocks_bytes(BLOCKS, Some(out), None));
+    let bytes: usize = ok(|out| kvl_free_blocks_bytes(BLOCKS, to(out), no()));
     let memory = vec![Line::ZERO; bytes.div_ceil(64)].leak();
     // SAFETY: the memory is ours, as long as said, and given away.
-    ok(|out| unsafe { kvl_free_blocks_init(memory.as_mut_ptr().cast(), bytes, BLOCKS, Some(out), None) })
+    ok(|out| unsafe { kvl_free_blocks_init(memory.as_mut_ptr().cast(), bytes, BLOCKS, to(out), no()) })
 }
 
 /// A cursor that looks at block `id` first.
 fn cursor(id: u32) -> KvlFreeCursor {
-    ok(|out| kvl_free_cursor_at(id, Some(out), None))
+    ok(|out| kvl_free_cursor_at(id, to(out), no()))
 }
 
 /// `N` ids, if so many were found.
@@ -29,7 +29,7 @@ fn take<const N: usize>(list: &KvlFreeBlocks, cursor: &mut KvlFreeCursor, hint: 
     let mut ids = [BlockId::NULL; N];
     // SAFETY: the array is as long as said.
     let found: u32 =
-        ok(|out| unsafe { kvl_free_blocks_take(Some(list), Some(cursor), hint, ids.as_mut_ptr(), N, Some(out), None) });
+        ok(|out| unsafe { kvl_free_blocks_take(the(list), both(cursor), hint, ids.as_mut_ptr(), N, to(out), no()) });
     assert!(found <= 1);
     (found == 1).then_some(ids)
 }
@@ -37,15 +37,15 @@ fn take<const N: usize>(list: &KvlFreeBlocks, cursor: &mut KvlFreeCursor, hint: 
 /// How many of these were not the caller's to give.
 fn give(list: &KvlFreeBlocks, cursor: &mut KvlFreeCursor, ids: &[BlockId]) -> u32 {
     // SAFETY: the array is as long as said.
-    ok(|out| unsafe { kvl_free_blocks_give(Some(list), Some(cursor), ids.as_ptr(), ids.len(), Some(out), None) })
+    ok(|out| unsafe { kvl_free_blocks_give(the(list), both(cursor), ids.as_ptr(), ids.len(), to(out), no()) })
 }
 
 fn count(list: &KvlFreeBlocks) -> u64 {
-    ok(|out| kvl_free_blocks_count(Some(list), Some(out), None))
+    ok(|out| kvl_free_blocks_count(the(list), to(out), no()))
 }
 
 fn is_free(list: &KvlFreeBlocks, id: u32) -> u32 {
-    ok(|out| kvl_free_blocks_is_free(Some(list), id, Some(out), None))
+    ok(|out| kvl_free_blocks_is_free(the(list), id, to(out), no()))
 }
 
 #[test]
@@ -106,20 +106,20 @@ fn a_cursor_says_where_to_look_first() {
 #[test]
 fn what_is_no_list_is_refused() {
     let (pointer, out) = (Argument::Pointer as u32, &mut MaybeUninit::uninit());
-    assert_eq!(invalid(refused(|why| kvl_free_blocks_count(None, Some(out), Some(why)))), pointer);
+    assert_eq!(invalid(refused(|why| kvl_free_blocks_count(no(), to(out), to(why)))), pointer);
     // SAFETY: a view is integers.
     let zeroed: KvlFreeBlocks = unsafe { MaybeUninit::zeroed().assume_init() };
-    assert_eq!(invalid(refused(|why| kvl_free_blocks_count(Some(&zeroed), Some(out), Some(why)))), pointer);
+    assert_eq!(invalid(refused(|why| kvl_free_blocks_count(the(&zeroed), to(out), to(why)))), pointer);
 
     let list = list();
     let mut id = BlockId(1);
     let found = &mut MaybeUninit::uninit();
     // SAFETY: refused for its cursor before the array is written.
-    assert_eq!(unsafe { kvl_free_blocks_take(Some(&list), None, 0, &mut id, 1, Some(found), None) }, INVALID);
+    assert_eq!(unsafe { kvl_free_blocks_take(the(&list), no(), 0, &mut id, 1, to(found), no()) }, INVALID);
     // SAFETY: the output would be lost: refused before the array is written.
-    assert_eq!(unsafe { kvl_free_blocks_take(Some(&list), Some(&mut cursor(0)), 0, &mut id, 1, None, None) }, INVALID);
+    assert_eq!(unsafe { kvl_free_blocks_take(the(&list), both(&mut cursor(0)), 0, &mut id, 1, no(), no()) }, INVALID);
     // SAFETY: NULL is checked.
-    let null = unsafe { kvl_free_blocks_take(Some(&list), Some(&mut cursor(0)), 0, null_mut(), 1, Some(found), None) };
+    let null = unsafe { kvl_free_blocks_take(the(&list), both(&mut cursor(0)), 0, null_mut(), 1, to(found), no()) };
     assert_eq!((null, id.0, count(&list)), (INVALID, 1, 1000), "nothing was taken");
 }
 
@@ -130,7 +130,7 @@ fn memory_that_is_no_memory_is_refused() {
     let init = |memory: *mut c_void, bytes, blocks| {
         let list = &mut MaybeUninit::uninit();
         // SAFETY: every call here is refused.
-        invalid(refused(|why| unsafe { kvl_free_blocks_init(memory, bytes, blocks, Some(list), Some(why)) }))
+        invalid(refused(|why| unsafe { kvl_free_blocks_init(memory, bytes, blocks, to(list), to(why)) }))
     };
     assert_eq!(init(null_mut(), bytes, BLOCKS), Argument::Pointer as u32);
     assert_eq!(init(start.wrapping_byte_add(8), bytes - 64, BLOCKS), Argument::Memory as u32);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{INVALID, invalid, ok, refused};
+use common::{INVALID, invalid, no, ok, refused, the, to};
 use kvledger_core::identity::{Domain, Identity, IdentityKey};
 use kvledger_core::{Argument, Group};
 use kvledger_ffi::*;
@@ -13,10 +13,10 @@ const DOMAIN: KvlDomain = KvlDomain { group: 3, adapter: 4, modality: 5, salt: n
 
 #[test]
 fn names_are_those_of_the_core() {
-    let key: IdentityKey = ok(|out| kvl_identity_key_new(1, 2, Some(out), None));
+    let key: IdentityKey = ok(|out| kvl_identity_key_new(1, 2, to(out), no()));
     let salted = KvlDomain { salt: b"salt".as_ptr().cast(), salt_bytes: 4, ..DOMAIN };
     // SAFETY: the salt is as long as said.
-    let root: Identity = ok(|out| unsafe { kvl_identity_key_root(Some(&key), Some(&salted), Some(out), None) });
+    let root: Identity = ok(|out| unsafe { kvl_identity_key_root(the(&key), the(&salted), to(out), no()) });
     let ours = IdentityKey::new(1, 2);
     let domain = Domain { group: Group(3), adapter: 4, modality: 5, salt: b"salt" };
     assert_eq!(Ok(root), ours.root(&domain));
@@ -26,7 +26,7 @@ fn names_are_those_of_the_core() {
     // SAFETY: the arrays are as long as said.
     let blocks: usize = ok(|out| unsafe {
         let (tokens, names) = (tokens.as_ptr(), names.as_mut_ptr());
-        kvl_identity_key_chain(Some(&key), Some(&root), tokens, 5, 2, names, 3, Some(out), None)
+        kvl_identity_key_chain(the(&key), the(&root), tokens, 5, 2, names, 3, to(out), no())
     });
     let mut expected = [Identity::NONE; 3];
     assert_eq!(ours.chain(root, &tokens, 2, &mut expected), Ok(blocks));
@@ -34,9 +34,10 @@ fn names_are_those_of_the_core() {
 
     let media = Identity { low: 9, high: 9 };
     for media in [None, Some(&media)] {
+        let claim = media.map_or(no(), |media| the(media));
         // SAFETY: as above.
         let name: Identity = ok(|out| unsafe {
-            kvl_identity_key_block(Some(&key), Some(&root), tokens.as_ptr(), 5, media, Some(out), None)
+            kvl_identity_key_block(the(&key), the(&root), tokens.as_ptr(), 5, claim, to(out), no())
         });
         assert_eq!(Ok(name), ours.block(root, &tokens, media.copied().unwrap_or(Identity::NONE)));
     }
@@ -47,15 +48,15 @@ fn what_cannot_be_named_is_refused() {
     let key = IdentityKey::new(1, 2);
     let (out, blocks, tokens) = (&mut MaybeUninit::uninit(), &mut MaybeUninit::uninit(), [1u32; 4]);
     // SAFETY: NULL is checked.
-    assert_eq!(unsafe { kvl_identity_key_root(None, Some(&DOMAIN), Some(out), None) }, INVALID);
+    assert_eq!(unsafe { kvl_identity_key_root(no(), the(&DOMAIN), to(out), no()) }, INVALID);
     // SAFETY: as above.
-    assert_eq!(unsafe { kvl_identity_key_root(Some(&key), None, Some(out), None) }, INVALID);
+    assert_eq!(unsafe { kvl_identity_key_root(the(&key), no(), to(out), no()) }, INVALID);
     let lie = KvlDomain { salt_bytes: 3, ..DOMAIN };
     // SAFETY: as above.
-    assert_eq!(unsafe { kvl_identity_key_root(Some(&key), Some(&lie), Some(out), None) }, INVALID);
+    assert_eq!(unsafe { kvl_identity_key_root(the(&key), the(&lie), to(out), no()) }, INVALID);
     // SAFETY: as above.
     let why = refused(|why| unsafe {
-        kvl_identity_key_block(Some(&key), Some(&Identity::NONE), null(), 0, None, Some(out), Some(why))
+        kvl_identity_key_block(the(&key), the(&Identity::NONE), null(), 0, no(), to(out), to(why))
     });
     assert_eq!(invalid(why), Argument::Tokens as u32);
     let mut names = [Identity::NONE; 2];
@@ -63,8 +64,8 @@ fn what_cannot_be_named_is_refused() {
         // SAFETY: the arrays are as long as said, or longer.
         let why = refused(|why| unsafe {
             let names = if names_max == 0 { null_mut() } else { names.as_mut_ptr() };
-            let (key, root, tokens) = (Some(&key), Some(&Identity::NONE), tokens.as_ptr());
-            kvl_identity_key_chain(key, root, tokens, 4, block_tokens, names, names_max, Some(blocks), Some(why))
+            let (key, root, tokens) = (the(&key), the(&Identity::NONE), tokens.as_ptr());
+            kvl_identity_key_chain(key, root, tokens, 4, block_tokens, names, names_max, to(blocks), to(why))
         });
         invalid(why)
     };

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{INVALID, invalid, ok, refused};
+use common::{INVALID, both, invalid, no, ok, refused, the, to};
 use kvledger_core::ranks::Digest;
 use kvledger_core::{Argument, Counts, Line, PoolConfig, Sequence};
 use kvledger_ffi::*;
@@ -19,25 +19,25 @@ fn rank(number: u32) -> (KvlPool, KvlRank, Sequence) {
     let (start, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory));
     let (rows, entries) = (table.as_mut_ptr(), table.len());
     // SAFETY: memory and table are as long as said, and given away.
-    let pool: KvlPool = ok(|out| unsafe { kvl_init(start, bytes, rows, entries, Some(&config), Some(out), None) });
-    let rank = ok(|out| kvl_rank_new(Some(&pool), number, 0, Some(out), None));
-    let sequence = ok(|out| kvl_open(Some(&pool), Some(out), None));
+    let pool: KvlPool = ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&config), to(out), no()) });
+    let rank = ok(|out| kvl_rank_new(the(&pool), number, 0, to(out), no()));
+    let sequence = ok(|out| kvl_open(the(&pool), to(out), no()));
     (pool, rank, sequence)
 }
 
 fn proposal(number: u64, prompt: u32, output: u32) -> KvlProposal {
-    let admission = ok(|out| kvl_admission_full(prompt, output, Some(out), None));
+    let admission = ok(|out| kvl_admission_full(prompt, output, to(out), no()));
     KvlProposal { number, admission, cached_tokens_max: 0 }
 }
 
 fn vote(rank: &mut KvlRank, sequence: Sequence, proposal: &KvlProposal) -> KvlVote {
     // SAFETY: there are no names.
-    ok(|out| unsafe { kvl_rank_vote(Some(rank), sequence, Some(proposal), null(), 0, Some(out), None) })
+    ok(|out| unsafe { kvl_rank_vote(both(rank), sequence, the(proposal), null(), 0, to(out), no()) })
 }
 
 fn decided(number: u64, ranks: u32, votes: &[KvlVote]) -> KvlDecision {
     // SAFETY: the array is as long as said.
-    ok(|out| unsafe { kvl_decide(number, ranks, votes.as_ptr(), votes.len(), Some(out), None) })
+    ok(|out| unsafe { kvl_decide(number, ranks, votes.as_ptr(), votes.len(), to(out), no()) })
 }
 
 fn yes(rank: u32) -> KvlVote {
@@ -75,7 +75,7 @@ fn numbers_that_are_no_refusal_are_no_vote() {
         KvlRefusal { code: u32::MAX, ..empty },
         KvlRefusal { code: 1, scope: 2, ..empty },
         KvlRefusal { code: 7, argument: 0, ..empty },
-        KvlRefusal { code: 7, argument: 34, ..empty },
+        KvlRefusal { code: 7, argument: 1_000, ..empty },
         KvlRefusal { code: 10, place: 0, ..empty },
     ] {
         let decision = decided(5, 2, &[KvlVote { refusal, ..yes(0) }, yes(1)]);
@@ -92,19 +92,19 @@ fn a_rank_is_written_before_it_is_used() {
     // SAFETY: a rank of C is integers.
     let mut zeroed: KvlRank = unsafe { MaybeUninit::zeroed().assume_init() };
     let pointer = Argument::Pointer as u32;
-    assert_eq!(invalid(refused(|why| kvl_rank_commit(Some(&mut zeroed), 1, 0, Some(why)))), pointer);
-    assert_eq!(invalid(refused(|why| kvl_rank_abort(None, 1, Some(why)))), pointer);
-    assert_eq!(kvl_rank_number(Some(&zeroed), Some(&mut MaybeUninit::uninit()), None), INVALID);
-    assert_eq!(kvl_rank_digest(None, Some(&mut MaybeUninit::uninit()), None), INVALID);
-    assert_eq!(kvl_digest_difference(None, None, Some(&mut MaybeUninit::uninit()), None), INVALID);
-    assert_eq!(kvl_rank_new(None, 0, 0, Some(&mut MaybeUninit::uninit()), None), INVALID);
+    assert_eq!(invalid(refused(|why| kvl_rank_commit(both(&mut zeroed), 1, 0, to(why)))), pointer);
+    assert_eq!(invalid(refused(|why| kvl_rank_abort(no(), 1, to(why)))), pointer);
+    assert_eq!(kvl_rank_number(the(&zeroed), to(&mut MaybeUninit::uninit()), no()), INVALID);
+    assert_eq!(kvl_rank_digest(no(), to(&mut MaybeUninit::uninit()), no()), INVALID);
+    assert_eq!(kvl_digest_difference(no(), no(), to(&mut MaybeUninit::uninit()), no()), INVALID);
+    assert_eq!(kvl_rank_new(no(), 0, 0, to(&mut MaybeUninit::uninit()), no()), INVALID);
     let (_, mut one, sequence) = rank(0);
     let asked = proposal(1, 8, 8);
     // SAFETY: there are no names.
     let no_output =
-        refused(|why| unsafe { kvl_rank_vote(Some(&mut one), sequence, Some(&asked), null(), 0, None, Some(why)) });
+        refused(|why| unsafe { kvl_rank_vote(both(&mut one), sequence, the(&asked), null(), 0, no(), to(why)) });
     assert_eq!(invalid(no_output), pointer);
-    let outstanding: KvlVote = ok(|out| kvl_rank_outstanding(Some(&one), Some(out), None));
+    let outstanding: KvlVote = ok(|out| kvl_rank_outstanding(the(&one), to(out), no()));
     assert_eq!(outstanding, KvlVote::default(), "nothing was voted");
 }
 
@@ -112,32 +112,31 @@ fn a_rank_is_written_before_it_is_used() {
 #[test]
 fn one_no_is_everybody_s() {
     let ((pool, mut one, sequence), (other_pool, mut other, other_sequence)) = (rank(0), rank(1));
-    let full: Sequence = ok(|out| kvl_open(Some(&other_pool), Some(out), None));
+    let full: Sequence = ok(|out| kvl_open(the(&other_pool), to(out), no()));
     let most = proposal(0, 8, 40).admission;
-    let _: kvledger_core::Admitted = ok(|out| kvl_admit(Some(&other_pool), full, Some(&most), Some(out), None));
+    let _: kvledger_core::Admitted = ok(|out| kvl_admit(the(&other_pool), full, the(&most), to(out), no()));
     let asked = proposal(1, 16, 16);
     let votes = [vote(&mut one, sequence, &asked), vote(&mut other, other_sequence, &asked)];
     assert_eq!((votes[0].refusal.code, votes[1].refusal.code, votes[1].refusal.short_by), (0, 1, 2));
-    let counts: Counts = ok(|out| kvl_counts(Some(&pool), Some(out), None));
+    let counts: Counts = ok(|out| kvl_counts(the(&pool), to(out), no()));
     assert_eq!(counts.headroom, BLOCKS - 4, "reserved until the decision");
     let decision = decided(1, 2, &votes);
     assert_eq!((decision.commit, decision.refusal, decision.headroom), (0, votes[1].refusal, 2));
 
-    let digest: Digest = ok(|out| kvl_rank_digest(Some(&one), Some(out), None));
+    let digest: Digest = ok(|out| kvl_rank_digest(the(&one), to(out), no()));
     assert_eq!((digest.number, digest.promised), (0, 0));
     for rank in [&mut one, &mut other] {
-        assert_eq!(kvl_rank_commit(Some(rank), 2, 0, None), 6, "STALE: not voted on");
-        assert_eq!((kvl_rank_abort(Some(rank), 1, None), kvl_rank_abort(Some(rank), 1, None)), (0, 0));
-        let number: u64 = ok(|out| kvl_rank_number(Some(rank), Some(out), None));
+        assert_eq!(kvl_rank_commit(both(rank), 2, 0, no()), 6, "STALE: not voted on");
+        assert_eq!((kvl_rank_abort(both(rank), 1, no()), kvl_rank_abort(both(rank), 1, no())), (0, 0));
+        let number: u64 = ok(|out| kvl_rank_number(the(rank), to(out), no()));
         assert_eq!(number, 1);
     }
-    let counts: Counts = ok(|out| kvl_counts(Some(&pool), Some(out), None));
+    let counts: Counts = ok(|out| kvl_counts(the(&pool), to(out), no()));
     assert_eq!(counts.headroom, BLOCKS);
     let bad = KvlProposal { number: 2, ..asked };
     let bad = KvlProposal { admission: KvlAdmission { promise: 9, ..bad.admission }, ..bad };
     let out = &mut MaybeUninit::uninit();
     // SAFETY: there are no names.
-    let why =
-        refused(|why| unsafe { kvl_rank_vote(Some(&mut one), sequence, Some(&bad), null(), 0, Some(out), Some(why)) });
+    let why = refused(|why| unsafe { kvl_rank_vote(both(&mut one), sequence, the(&bad), null(), 0, to(out), to(why)) });
     assert_eq!(invalid(why), Argument::Count as u32);
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{invalid, ok, refused};
+use common::{both, invalid, no, ok, refused, the, to};
 use kvledger_core::identity::Identity;
 use kvledger_core::{
     Admitted, Advanced, Argument, BlockId, Counts, EventCursor, EventsRead, Line, PoolConfig, Published, Released,
@@ -24,31 +24,31 @@ fn pool(number: u32) -> KvlPool {
     let (start, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory));
     let (rows, entries) = (table.as_mut_ptr(), table.len());
     // SAFETY: memory and table are as long as said, and given away.
-    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, Some(&config), Some(out), None) })
+    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&config), to(out), no()) })
 }
 
 fn counts(pool: &KvlPool) -> Counts {
-    ok(|out| kvl_counts(Some(pool), Some(out), None))
+    ok(|out| kvl_counts(the(pool), to(out), no()))
 }
 
 fn opened(pool: &KvlPool) -> Sequence {
-    ok(|out| kvl_open(Some(pool), Some(out), None))
+    ok(|out| kvl_open(the(pool), to(out), no()))
 }
 
 fn full(prompt: u32, output: u32) -> KvlAdmission {
-    ok(|out| kvl_admission_full(prompt, output, Some(out), None))
+    ok(|out| kvl_admission_full(prompt, output, to(out), no()))
 }
 
 /// An admitted sequence with its whole prompt in blocks.
 fn running(pool: &KvlPool, prompt: u32, output: u32) -> Sequence {
     let sequence = opened(pool);
-    let _: Admitted = ok(|out| kvl_admit(Some(pool), sequence, Some(&full(prompt, output)), Some(out), None));
-    let _: Advanced = ok(|out| kvl_advance(Some(pool), sequence, prompt, Some(out), None));
+    let _: Admitted = ok(|out| kvl_admit(the(pool), sequence, the(&full(prompt, output)), to(out), no()));
+    let _: Advanced = ok(|out| kvl_advance(the(pool), sequence, prompt, to(out), no()));
     sequence
 }
 
 fn prefix(names: &[Identity]) -> KvlPrefix {
-    ok(|out| kvl_prefix_of(names.as_ptr(), names.len(), Some(out), None))
+    ok(|out| kvl_prefix_of(names.as_ptr(), names.len(), to(out), no()))
 }
 
 fn names(first: u64, count: u64) -> Vec<Identity> {
@@ -57,14 +57,14 @@ fn names(first: u64, count: u64) -> Vec<Identity> {
 
 /// Full blocks of a sequence get names that nobody waits for.
 fn published(pool: &KvlPool, sequence: Sequence, names: &[Identity], found: &mut [BlockId]) -> Published {
-    let epoch: kvledger_core::Epoch = ok(|out| kvl_submit(Some(pool), 0, Some(out), None));
+    let epoch: kvledger_core::Epoch = ok(|out| kvl_submit(the(pool), 0, to(out), no()));
     let prefix = prefix(names);
     let (start, found_max) = (found.as_mut_ptr(), found.len());
     // SAFETY: the arrays are as long as said.
     let stored = ok(|out| unsafe {
-        kvl_publish(Some(pool), sequence, 0, Some(&prefix), epoch.0, 1, start, found_max, Some(out), None)
+        kvl_publish(the(pool), sequence, 0, the(&prefix), epoch.0, 1, start, found_max, to(out), no())
     });
-    let _: kvledger_core::Epoch = ok(|out| kvl_complete(Some(pool), 0, epoch.0, 0, Some(out), None));
+    let _: kvledger_core::Epoch = ok(|out| kvl_complete(the(pool), 0, epoch.0, 0, to(out), no()));
     stored
 }
 
@@ -73,7 +73,7 @@ macro_rules! refuse_null {
     ($($call:ident($($argument:expr),*)),* $(,)?) => { $({
         // SAFETY: every array is as long as said, or NULL.
         #[allow(unused_unsafe, reason = "calls without arrays are safe")]
-        let why = refused(|why| unsafe { $call($($argument,)* Some(why)) });
+        let why = refused(|why| unsafe { $call($($argument,)* to(why)) });
         assert_eq!(invalid(why), POINTER, "{}", stringify!($call($($argument),*)));
     })* };
 }
@@ -84,34 +84,34 @@ fn a_null_output_is_refused_before_anything_happens() {
     let (fresh, child) = (opened(&pool), opened(&pool));
     let sequence = running(&pool, 17, 8);
     let before = counts(&pool);
-    let (all, names) = (Some(&pool), names(1, 2));
+    let (all, names) = (the(&pool), names(1, 2));
     let (prefix, admission) = (prefix(&names), full(17, 8));
-    let (prefix, admission) = (Some(&prefix), Some(&admission));
+    let (prefix, admission) = (the(&prefix), the(&admission));
     let transfer = Transfer::default();
     let mut cursor = EventCursor::START;
     refuse_null!(
-        kvl_admit_prefix(all, fresh, admission, prefix, None),
-        kvl_lookup(all, 0, prefix, 0, None),
-        kvl_publish(all, sequence, 0, prefix, 1, 1, null_mut(), 0, None),
-        kvl_withdraw(all, sequence, 0, 1, None),
-        kvl_pin(all, fresh, 0, u64::MAX, prefix, 0, None),
-        kvl_unpin(all, fresh, None),
-        kvl_evict(all, 1, None),
-        kvl_fork(all, sequence, &child, 1, 8, 0, None),
-        kvl_copy_order(all, sequence, None),
-        kvl_speculate(all, sequence, 1, None),
-        kvl_accept(all, sequence, 0, 1, None),
-        kvl_release_blocks(all, sequence, null(), 0, None),
-        kvl_release_tokens(all, sequence, 0, 8, None),
-        kvl_trim(all, sequence, 8, None),
-        kvl_hold(all, sequence, 0, 1, 0, None),
-        kvl_hold_blocks(all, null(), 0, 0, None),
-        kvl_complete_transfer(all, transfer, None),
-        kvl_revoke(all, transfer, None),
-        kvl_offload(all, sequence, Some(&host), fresh, admission, null_mut(), 0, None),
-        kvl_events(all, Some(&mut cursor), null_mut(), 0, None),
-        kvl_events_now(all, None),
-        kvl_prefix_of(null(), 0, None),
+        kvl_admit_prefix(all, fresh, admission, prefix, no()),
+        kvl_lookup(all, 0, prefix, 0, no()),
+        kvl_publish(all, sequence, 0, prefix, 1, 1, null_mut(), 0, no()),
+        kvl_withdraw(all, sequence, 0, 1, no()),
+        kvl_pin(all, fresh, 0, u64::MAX, prefix, 0, no()),
+        kvl_unpin(all, fresh, no()),
+        kvl_evict(all, 1, no()),
+        kvl_fork(all, sequence, &child, 1, 8, 0, no()),
+        kvl_copy_order(all, sequence, no()),
+        kvl_speculate(all, sequence, 1, no()),
+        kvl_accept(all, sequence, 0, 1, no()),
+        kvl_release_blocks(all, sequence, null(), 0, no()),
+        kvl_release_tokens(all, sequence, 0, 8, no()),
+        kvl_trim(all, sequence, 8, no()),
+        kvl_hold(all, sequence, 0, 1, 0, no()),
+        kvl_hold_blocks(all, null(), 0, 0, no()),
+        kvl_complete_transfer(all, transfer, no()),
+        kvl_revoke(all, transfer, no()),
+        kvl_offload(all, sequence, the(&host), fresh, admission, null_mut(), 0, no()),
+        kvl_events(all, both(&mut cursor), null_mut(), 0, no()),
+        kvl_events_now(all, no()),
+        kvl_prefix_of(null(), 0, no()),
     );
     assert_eq!(counts(&pool), before);
     assert_eq!(counts(&host).committed, 0);
@@ -126,21 +126,21 @@ fn a_null_input_is_refused() {
     let none = &mut MaybeUninit::uninit();
     let got = &mut MaybeUninit::uninit();
     refuse_null!(
-        kvl_admit_prefix(None, fresh, Some(&admission), Some(&prefix), Some(got)),
-        kvl_admit_prefix(Some(&pool), fresh, None, Some(&prefix), Some(got)),
-        kvl_admit_prefix(Some(&pool), fresh, Some(&admission), None, Some(got)),
-        kvl_pin(Some(&pool), fresh, 0, u64::MAX, None, 0, Some(got)),
-        kvl_reset(None, 0),
-        kvl_reset_all(None),
-        kvl_copy_submitted(None, sequence, 1),
-        kvl_quarantine(None, Transfer::default()),
-        kvl_fork(Some(&pool), sequence, null(), 1, 8, 0, Some(&mut MaybeUninit::uninit())),
-        kvl_release_blocks(Some(&pool), sequence, null(), 1, Some(&mut MaybeUninit::uninit())),
-        kvl_hold_blocks(Some(&pool), null(), 1, 0, Some(&mut MaybeUninit::uninit())),
-        kvl_events(Some(&pool), None, null_mut(), 0, Some(&mut MaybeUninit::uninit())),
-        kvl_offload(Some(&pool), sequence, None, fresh, Some(&admission), null_mut(), 0, Some(none)),
-        kvl_offload(Some(&pool), sequence, Some(&host), fresh, None, null_mut(), 0, Some(none)),
-        kvl_offload(Some(&pool), sequence, Some(&host), fresh, Some(&admission), null_mut(), 3, Some(none)),
+        kvl_admit_prefix(no(), fresh, the(&admission), the(&prefix), to(got)),
+        kvl_admit_prefix(the(&pool), fresh, no(), the(&prefix), to(got)),
+        kvl_admit_prefix(the(&pool), fresh, the(&admission), no(), to(got)),
+        kvl_pin(the(&pool), fresh, 0, u64::MAX, no(), 0, to(got)),
+        kvl_reset(no(), 0),
+        kvl_reset_all(no()),
+        kvl_copy_submitted(no(), sequence, 1),
+        kvl_quarantine(no(), Transfer::default()),
+        kvl_fork(the(&pool), sequence, null(), 1, 8, 0, to(&mut MaybeUninit::uninit())),
+        kvl_release_blocks(the(&pool), sequence, null(), 1, to(&mut MaybeUninit::uninit())),
+        kvl_hold_blocks(the(&pool), null(), 1, 0, to(&mut MaybeUninit::uninit())),
+        kvl_events(the(&pool), no(), null_mut(), 0, to(&mut MaybeUninit::uninit())),
+        kvl_offload(the(&pool), sequence, no(), fresh, the(&admission), null_mut(), 0, to(none)),
+        kvl_offload(the(&pool), sequence, the(&host), fresh, no(), null_mut(), 0, to(none)),
+        kvl_offload(the(&pool), sequence, the(&host), fresh, the(&admission), null_mut(), 3, to(none)),
     );
     assert_eq!(counts(&pool), before);
 }
@@ -154,7 +154,7 @@ fn a_prefix_with_an_array_that_is_none_is_refused() {
     let whole = KvlPrefix { tokens: tokens.as_ptr(), token_count: 16, ..prefix(&list) };
     let lookup = |prefix: &KvlPrefix, out: &mut MaybeUninit<_>, why: &mut MaybeUninit<_>| {
         // SAFETY: an array that is not as long as said is refused before it is read.
-        unsafe { kvl_lookup(Some(&pool), 0, Some(prefix), 0, Some(out), Some(why)) }
+        unsafe { kvl_lookup(the(&pool), 0, the(prefix), 0, to(out), to(why)) }
     };
     let mut out = MaybeUninit::uninit();
     assert_eq!(lookup(&whole, &mut out, &mut MaybeUninit::uninit()), 0);
@@ -177,12 +177,12 @@ fn numbers_that_name_nothing_are_refused() {
     let sequence = running(&pool, 16, 0);
     let grip = &mut MaybeUninit::uninit();
     for access in [2, 3, u32::MAX] {
-        let why = refused(|why| kvl_hold(Some(&pool), sequence, 0, 1, access, Some(grip), Some(why)));
+        let why = refused(|why| kvl_hold(the(&pool), sequence, 0, 1, access, to(grip), to(why)));
         assert_eq!(invalid(why), Argument::Transfers as u32);
     }
     let id = BlockId(1);
     // SAFETY: the array has one entry.
-    let why = refused(|why| unsafe { kvl_hold_blocks(Some(&pool), &id, 1, 9, Some(grip), Some(why)) });
+    let why = refused(|why| unsafe { kvl_hold_blocks(the(&pool), &id, 1, 9, to(grip), to(why)) });
     assert_eq!(invalid(why), Argument::Transfers as u32);
     for (config, argument) in [
         (PoolConfig { cache: 4, ..PoolConfig::new(1, 1, 1, 1) }, Argument::Cache),
@@ -190,7 +190,7 @@ fn numbers_that_name_nothing_are_refused() {
         (PoolConfig { transfers: 1025, ..PoolConfig::new(1, 1, 1, 1) }, Argument::Transfers),
         (PoolConfig { events: 3, ..PoolConfig::new(1, 1, 1, 1) }, Argument::Events),
     ] {
-        assert_eq!(invalid(refused(|why| kvl_config_check(Some(&config), Some(why)))), argument as u32);
+        assert_eq!(invalid(refused(|why| kvl_config_check(the(&config), to(why)))), argument as u32);
     }
 }
 
@@ -200,11 +200,11 @@ fn any_number_but_0_says_yes() {
     let pool = pool(1);
     let sequence = opened(&pool);
     let admission = KvlAdmission { speculative_tokens: 16, ..full(8, 0) };
-    let _: Admitted = ok(|out| kvl_admit(Some(&pool), sequence, Some(&admission), Some(out), None));
-    let _: Advanced = ok(|out| kvl_advance(Some(&pool), sequence, 8, Some(out), None));
+    let _: Admitted = ok(|out| kvl_admit(the(&pool), sequence, the(&admission), to(out), no()));
+    let _: Advanced = ok(|out| kvl_advance(the(&pool), sequence, 8, to(out), no()));
     for (give_back, free) in [(0, 0), (u32::MAX, 2)] {
-        let _: Advanced = ok(|out| kvl_speculate(Some(&pool), sequence, 16, Some(out), None));
-        let released: Released = ok(|out| kvl_accept(Some(&pool), sequence, 0, give_back, Some(out), None));
+        let _: Advanced = ok(|out| kvl_speculate(the(&pool), sequence, 16, to(out), no()));
+        let released: Released = ok(|out| kvl_accept(the(&pool), sequence, 0, give_back, to(out), no()));
         assert_eq!(released.free, free);
     }
 }
@@ -224,7 +224,7 @@ fn who_publishes_is_told_what_is_found() {
     let out = &mut MaybeUninit::uninit();
     // SAFETY: the array is longer than said.
     let why = refused(|why| unsafe {
-        kvl_publish(Some(&pool), first, 0, Some(&prefix), 1, 1, ids.as_mut_ptr(), 1, Some(out), Some(why))
+        kvl_publish(the(&pool), first, 0, the(&prefix), 1, 1, ids.as_mut_ptr(), 1, to(out), to(why))
     });
     assert_eq!(invalid(why), Argument::Output as u32);
 }
@@ -239,14 +239,13 @@ fn events_come_in_one_piece() {
         let sequence = running(&pool, 128, 0);
         let list = names(1 + 100 * round, 16);
         assert_eq!(published(&pool, sequence, &list, &mut []).stored, 16);
-        let _: Released = ok(|out| kvl_end(Some(&pool), sequence, Some(out), None));
+        let _: Released = ok(|out| kvl_end(the(&pool), sequence, to(out), no()));
     }
     let read = |cursor: &mut EventCursor, room: usize| {
         let mut events: Vec<MaybeUninit<KvlEvent>> = vec![MaybeUninit::uninit(); room];
         // SAFETY: the array is as long as said; what is in it does not matter.
-        let read: EventsRead = ok(|out| unsafe {
-            kvl_events(Some(&pool), Some(cursor), events.as_mut_ptr().cast(), room, Some(out), None)
-        });
+        let read: EventsRead =
+            ok(|out| unsafe { kvl_events(the(&pool), both(cursor), events.as_mut_ptr().cast(), room, to(out), no()) });
         events.truncate(read.count as usize);
         // SAFETY: so many were written.
         let events: Vec<KvlEvent> = events.into_iter().map(|event| unsafe { event.assume_init() }).collect();
@@ -263,7 +262,7 @@ fn events_come_in_one_piece() {
 
     // A ring of 64: who comes later is told what he missed, with room for nothing too.
     for _ in 0..40 {
-        assert_eq!(kvl_reset(Some(&pool), 0, None), 0);
+        assert_eq!(kvl_reset(the(&pool), 0, no()), 0);
     }
     let mut late = EventCursor { next: 0 };
     let (got, _) = read(&mut late, 0);
@@ -279,18 +278,18 @@ fn events_come_in_one_piece() {
 fn an_offload_grips_what_is_left_of_a_row() {
     let (pool, host) = (pool(1), pool(2));
     let (sequence, copy) = (running(&pool, 24, 0), opened(&host));
-    let _: Released = ok(|out| kvl_release_tokens(Some(&pool), sequence, 8, 16, Some(out), None));
+    let _: Released = ok(|out| kvl_release_tokens(the(&pool), sequence, 8, 16, to(out), no()));
     let mut pairs = [KvlBlockPair::default(); 2];
     let offloaded: kvledger_core::Offloaded = ok(|out| {
         // SAFETY: the array is as long as said.
         unsafe {
             let (pairs, admission) = (pairs.as_mut_ptr(), full(1, 0));
-            kvl_offload(Some(&pool), sequence, Some(&host), copy, Some(&admission), pairs, 2, Some(out), None)
+            kvl_offload(the(&pool), sequence, the(&host), copy, the(&admission), pairs, 2, to(out), no())
         }
     });
     assert_eq!((offloaded.blocks, counts(&pool).committed, counts(&host).committed), (2, 2, 2));
     assert_ne!(pairs[0].source, pairs[1].source);
-    let gripped: u32 = ok(|out| kvl_complete_transfer(Some(&pool), offloaded.transfer, Some(out), None));
+    let gripped: u32 = ok(|out| kvl_complete_transfer(the(&pool), offloaded.transfer, to(out), no()));
     assert_eq!((gripped, counts(&pool).committed), (2, 0));
 }
 
@@ -300,12 +299,12 @@ fn a_list_of_pools_has_an_end() {
     let pools: Vec<KvlPool> = (1..=JOINTS_MAX as u32 + 1).map(pool).collect();
     let joints: Vec<KvlJoint<'_>> = pools
         .iter()
-        .map(|pool| KvlJoint { pool: Some(pool), sequence: opened(pool), admission: full(8, 8), prefix: prefix(&[]) })
+        .map(|pool| KvlJoint { pool: the(pool), sequence: opened(pool), admission: full(8, 8), prefix: prefix(&[]) })
         .collect();
     let mut admitted = vec![Admitted::default(); joints.len()];
     let mut together = |joints: &[KvlJoint<'_>], at: &mut MaybeUninit<usize>, why: &mut MaybeUninit<_>| {
         // SAFETY: the arrays are as long as said, or longer.
-        unsafe { kvl_admit_together(joints.as_ptr(), joints.len(), admitted.as_mut_ptr(), Some(at), Some(why)) }
+        unsafe { kvl_admit_together(joints.as_ptr(), joints.len(), admitted.as_mut_ptr(), to(at), to(why)) }
     };
     let (mut at, why) = (MaybeUninit::new(77), &mut MaybeUninit::uninit());
     let nothing = |pools: &[KvlPool]| pools.iter().all(|pool| counts(pool).headroom == BLOCKS);
@@ -315,7 +314,7 @@ fn a_list_of_pools_has_an_end() {
 
     // Which one, when it is not the first.
     let mut wrong = joints.clone();
-    wrong[3].pool = None;
+    wrong[3].pool = no();
     assert_eq!(invalid(refused(|why| together(&wrong[..5], &mut at, why))), POINTER);
     // SAFETY: written on refusal, and before.
     assert_eq!(unsafe { at.assume_init() }, 3);

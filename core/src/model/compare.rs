@@ -40,9 +40,13 @@ impl Tally {
     }
 }
 
+/// How a call is made on a pool: [`make`], or the same by another road, as the C ABI's tests go.
+pub type Maker = fn(&Pool<'_>, &Call<'_>) -> Made;
+
 /// A pool, its model, and every handle that was ever given out.
 pub struct Comparison<'m> {
     tally: Tally,
+    maker: Maker,
     pub(super) pool: Pool<'m>,
     pub(super) model: Model,
     pub(super) sequences: Vec<Sequence>,
@@ -112,6 +116,7 @@ impl<'m> Comparison<'m> {
         let config = pool.config();
         Comparison {
             tally: Tally::default(),
+            maker: make,
             pool,
             model,
             sequences: Vec::new(),
@@ -134,7 +139,13 @@ impl<'m> Comparison<'m> {
 
     /// The same through a handle that records in `ring`, which then is a dump of what was done, also after a panic.
     pub fn run_recorded(config: &PoolConfig, operations: &[Operation], ring: &mut [Line]) -> Result<Tally, Difference> {
-        Self::against(Model::new(config), config, operations, ring)
+        Self::against(Model::new(config), config, operations, ring, make)
+    }
+
+    /// The same as `run`, with every call made by `maker`.
+    pub fn run_through(config: &PoolConfig, operations: &[Operation], maker: Maker) -> Result<Tally, Difference> {
+        let mut ring = vec![Line::ZERO; Self::ring_lines(operations.len())];
+        Self::against(Model::new(config), config, operations, &mut ring, maker)
     }
 
     /// Lines of a ring in which nothing of so many operations is overwritten.
@@ -148,6 +159,7 @@ impl<'m> Comparison<'m> {
         config: &PoolConfig,
         operations: &[Operation],
         ring: &mut [Line],
+        maker: Maker,
     ) -> Result<Tally, Difference> {
         let failed = |what: String| Difference { operation: None, what };
         let bytes = config.bytes().map_err(|refusal| failed(format!("{refusal}")))?;
@@ -157,7 +169,7 @@ impl<'m> Comparison<'m> {
         let pool = Pool::init(&mut memory, &mut table, config)
             .and_then(|pool| pool.recording(ring))
             .map_err(|refusal| failed(format!("{refusal}")))?;
-        let mut both = Comparison::new(pool, model);
+        let mut both = Comparison { maker, ..Comparison::new(pool, model) };
         for (index, &operation) in operations.iter().enumerate() {
             both.step(operation).map_err(|what| Difference { operation: Some((index, operation)), what })?;
         }
@@ -180,7 +192,7 @@ impl<'m> Comparison<'m> {
         self.model.returned = false;
         self.calls += 1;
         let before = self.pool.release_number();
-        let made = make(&self.pool, call);
+        let made = (self.maker)(&self.pool, call);
         let fault = self.compare(call, &made, before).err();
         (made, fault)
     }
@@ -206,7 +218,7 @@ mod tests {
         let wrong = Model::new(&PoolConfig { safety: 1, ..config });
         let lines = Comparison::ring_lines(400);
         let fails = |list: &[Operation]| {
-            Comparison::against(wrong.clone(), &config, list, &mut vec![Line::ZERO; lines]).is_err()
+            Comparison::against(wrong.clone(), &config, list, &mut vec![Line::ZERO; lines], make).is_err()
         };
         let list = operations(1, 200);
         assert!(fails(&list));

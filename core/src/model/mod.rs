@@ -37,7 +37,7 @@ mod transfers;
 mod windows;
 
 pub use black_box::BlackBox;
-pub use compare::{Comparison, Difference, Tally, configuration, operations};
+pub use compare::{Comparison, Difference, Maker, Tally, configuration, operations};
 pub use history::{Broken, History, in_order, merge};
 pub use make::{Made, make};
 pub use operation::Operation;

@@ -13,6 +13,8 @@ mod common;
 mod mapping;
 mod mark;
 mod options;
+#[cfg(kvl_plants)]
+mod plant;
 mod poison;
 mod queue;
 mod random;
@@ -20,6 +22,8 @@ mod registry;
 mod run;
 
 pub use options::{Options, Order, Pace, Pauses, Trouble};
+#[cfg(kvl_plants)]
+pub use plant::plant;
 pub use queue::Step;
 #[cfg(test)]
 pub(crate) use random::Random;

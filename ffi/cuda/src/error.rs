@@ -42,23 +42,28 @@ impl From<Error> for Failure {
     }
 }
 
+/// The number of a reason in the header; a number is never used again for something else.
+pub fn status_of(reason: Reason) -> u32 {
+    match reason {
+        Reason::NotBuilt => 1,
+        Reason::NoDriver => 2,
+        Reason::NoDevice { .. } => 3,
+        Reason::Memory { .. } => 4,
+        Reason::Range { .. } => 5,
+        Reason::Foreign(_) => 6,
+        Reason::Elsewhere(_) => 7,
+        Reason::Handle => 8,
+        Reason::Refused(_) => 9,
+        Reason::Injected => 10,
+        Reason::Lost(_) => 11,
+        _ => 12,
+    }
+}
+
 impl Failure {
     fn status(&self) -> u32 {
         match self {
-            Failure::Device(error) => match error.reason {
-                Reason::NotBuilt => 1,
-                Reason::NoDriver => 2,
-                Reason::NoDevice { .. } => 3,
-                Reason::Memory { .. } => 4,
-                Reason::Range { .. } => 5,
-                Reason::Foreign(_) => 6,
-                Reason::Elsewhere(_) => 7,
-                Reason::Handle => 8,
-                Reason::Refused(_) => 9,
-                Reason::Injected => 10,
-                Reason::Lost(_) => 11,
-                _ => 12,
-            },
+            Failure::Device(error) => status_of(error.reason),
             Failure::Closed => 8,
             Failure::Argument { .. } => 13,
         }

@@ -14,7 +14,7 @@ mod memory;
 mod streams;
 
 pub use devices::*;
-pub use error::KvlDeviceError;
+pub use error::{KvlDeviceError, status_of};
 pub use launches::*;
 pub use memory::*;
 pub use streams::*;

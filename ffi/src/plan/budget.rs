@@ -1,6 +1,7 @@
 //! The device budget. `kvl_budget` is plain data of the caller; regions are numbers.
 
-use crate::answer::{In, KvlRefusal, Out, fill, given, invalid, run};
+use crate::answer::{KvlRefusal, fill, invalid, run};
+use crate::claim::{In, InOut, Out};
 use kvledger_core::plan::{Budget, Region, Usage};
 use kvledger_core::{Argument, Refusal};
 
@@ -22,18 +23,18 @@ pub extern "C" fn kvl_budget_device_bytes(
     bytes: Out<'_, u64>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(bytes, refusal, || Ok(given(budget)?.device_bytes()))
+    fill(bytes, refusal, || Ok(budget.given()?.device_bytes()))
 }
 
 /// `Budget::set_bound`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_budget_set_bound(
-    budget: Option<&mut Budget>,
+    budget: InOut<'_, Budget>,
     region_number: u32,
     bytes: u64,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    run(refusal, || given(budget)?.set_bound(region(region_number)?, bytes))
+    run(refusal, || budget.given()?.set_bound(region(region_number)?, bytes))
 }
 
 /// `Budget::spare_bytes`.
@@ -43,41 +44,41 @@ pub extern "C" fn kvl_budget_spare_bytes(
     bytes: Out<'_, u64>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(bytes, refusal, || Ok(given(budget)?.spare_bytes()))
+    fill(bytes, refusal, || Ok(budget.given()?.spare_bytes()))
 }
 
 /// `Budget::take`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_budget_take(
-    budget: Option<&mut Budget>,
+    budget: InOut<'_, Budget>,
     region_number: u32,
     bytes: u64,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    run(refusal, || given(budget)?.take(region(region_number)?, bytes))
+    run(refusal, || budget.given()?.take(region(region_number)?, bytes))
 }
 
 /// `Budget::give_back`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_budget_give_back(
-    budget: Option<&mut Budget>,
+    budget: InOut<'_, Budget>,
     region_number: u32,
     bytes: u64,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    run(refusal, || given(budget)?.give_back(region(region_number)?, bytes))
+    run(refusal, || budget.given()?.give_back(region(region_number)?, bytes))
 }
 
 /// `Budget::observe`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_budget_observe(
-    budget: Option<&mut Budget>,
+    budget: InOut<'_, Budget>,
     region_number: u32,
     bytes: u64,
     excess: Out<'_, u64>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(excess, refusal, || Ok(given(budget)?.observe(region(region_number)?, bytes)))
+    fill(excess, refusal, || Ok(budget.given()?.observe(region(region_number)?, bytes)))
 }
 
 /// `Budget::usage`.
@@ -88,5 +89,5 @@ pub extern "C" fn kvl_budget_usage(
     usage: Out<'_, Usage>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(usage, refusal, || Ok(given(budget)?.usage(region(region_number)?)))
+    fill(usage, refusal, || Ok(budget.given()?.usage(region(region_number)?)))
 }

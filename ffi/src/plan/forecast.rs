@@ -1,6 +1,7 @@
 //! The binomial distribution. C passes its two parameters with each call.
 
-use crate::answer::{KvlRefusal, Out, fill, invalid};
+use crate::answer::{KvlRefusal, fill, invalid};
+use crate::claim::Out;
 use kvledger_core::plan::Binomial;
 use kvledger_core::{Argument, Refusal};
 

@@ -1,6 +1,7 @@
 //! Bytes: `Geometry`, with its enumerations as numbers.
 
-use crate::answer::{In, KvlRefusal, Out, fill, given, invalid, run};
+use crate::answer::{KvlRefusal, fill, invalid, run};
+use crate::claim::{In, Out};
 use kvledger_core::plan::{Element, Geometry, Grain, Scales};
 use kvledger_core::{Argument, Refusal};
 
@@ -93,7 +94,7 @@ pub extern "C" fn kvl_geometry_new(
 /// `Geometry::check`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_geometry_check(geometry: In<'_, KvlGeometry>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    run(refusal, || given(geometry)?.geometry()?.check())
+    run(refusal, || geometry.given()?.geometry()?.check())
 }
 
 /// `Geometry::token_bytes`.
@@ -103,7 +104,7 @@ pub extern "C" fn kvl_geometry_token_bytes(
     bytes: Out<'_, u64>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(bytes, refusal, || given(geometry)?.geometry()?.token_bytes())
+    fill(bytes, refusal, || geometry.given()?.geometry()?.token_bytes())
 }
 
 /// `Geometry::block_bytes`.
@@ -113,7 +114,7 @@ pub extern "C" fn kvl_geometry_block_bytes(
     bytes: Out<'_, u64>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(bytes, refusal, || given(geometry)?.geometry()?.block_bytes())
+    fill(bytes, refusal, || geometry.given()?.geometry()?.block_bytes())
 }
 
 /// `Geometry::pool_blocks`.
@@ -124,7 +125,7 @@ pub extern "C" fn kvl_geometry_pool_blocks(
     blocks: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(blocks, refusal, || given(geometry)?.geometry()?.pool_blocks(bytes))
+    fill(blocks, refusal, || geometry.given()?.geometry()?.pool_blocks(bytes))
 }
 
 /// `Geometry::pool_bytes`.
@@ -135,7 +136,7 @@ pub extern "C" fn kvl_geometry_pool_bytes(
     bytes: Out<'_, u64>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(bytes, refusal, || given(geometry)?.geometry()?.pool_bytes(blocks))
+    fill(bytes, refusal, || geometry.given()?.geometry()?.pool_bytes(blocks))
 }
 
 /// `Geometry::request_blocks`.
@@ -147,5 +148,5 @@ pub extern "C" fn kvl_geometry_request_blocks(
     blocks: Out<'_, u64>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(blocks, refusal, || given(geometry)?.geometry()?.request_blocks(prompt_tokens, output_tokens_max))
+    fill(blocks, refusal, || geometry.given()?.geometry()?.request_blocks(prompt_tokens, output_tokens_max))
 }

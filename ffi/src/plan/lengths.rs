@@ -1,13 +1,14 @@
 //! Blocks and slots of lengths: `plan::paged`, `plan::contiguous`, and the shares that they answer.
 
-use crate::answer::{In, KvlRefusal, Out, fill, given};
+use crate::answer::{KvlRefusal, fill};
 use crate::array::array;
+use crate::claim::{In, Out};
 use kvledger_core::plan::{Ratio, contiguous, paged};
 
 /// `Ratio::to_f64`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_ratio_to_f64(ratio: In<'_, Ratio>, value: Out<'_, f64>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    fill(value, refusal, || Ok(given(ratio)?.to_f64()))
+    fill(value, refusal, || Ok(ratio.given()?.to_f64()))
 }
 
 /// `paged::blocks_for`.

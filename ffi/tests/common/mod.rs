@@ -1,6 +1,7 @@
 //! How the tests of the C ABI look at an answer.
+#![allow(dead_code, reason = "each test uses some of it")]
 
-use kvledger_ffi::KvlRefusal;
+use kvledger_ffi::{In, InOut, KvlRefusal, Out};
 use std::mem::MaybeUninit;
 
 /// The status `INVALID`.
@@ -29,4 +30,42 @@ pub fn refused(call: impl FnOnce(&mut MaybeUninit<KvlRefusal>) -> u32) -> KvlRef
 pub fn invalid(details: KvlRefusal) -> u32 {
     assert_eq!(details.code, INVALID);
     details.argument
+}
+
+/// An argument that is read, as C passes it.
+pub fn the<T>(value: &T) -> In<'_, T> {
+    In::of(value)
+}
+
+/// An argument that is written.
+pub fn to<T>(value: &mut MaybeUninit<T>) -> Out<'_, T> {
+    Out::of(value)
+}
+
+/// An argument that is read and written.
+pub fn both<T>(value: &mut T) -> InOut<'_, T> {
+    InOut::of(value)
+}
+
+/// NULL.
+pub fn no<N: Missing>() -> N {
+    N::MISSING
+}
+
+/// Arguments that may be NULL.
+pub trait Missing {
+    /// NULL.
+    const MISSING: Self;
+}
+
+impl<T> Missing for In<'_, T> {
+    const MISSING: Self = In::NONE;
+}
+
+impl<T> Missing for Out<'_, T> {
+    const MISSING: Self = Out::NONE;
+}
+
+impl<T> Missing for InOut<'_, T> {
+    const MISSING: Self = InOut::NONE;
 }

@@ -8,6 +8,8 @@
 
 pub mod case;
 pub mod compare;
+#[cfg(unix)]
+mod guard;
 pub mod known;
 pub mod make;
 pub mod numbers;

@@ -147,7 +147,8 @@ impl Round<'_> {
                 Origin::Seed(seed) => (case(job.kernel, seed), None),
             };
             order(&bench, job.origin)?;
-            let result = attempt(&case, &bench).map_err(|what| Wrong {
+            let name = format!("{}, {}: {}", job.kernel, said(job.origin, source), case.title());
+            let result = attempt(&case, &bench, &name).map_err(|what| Wrong {
                 origin: job.origin,
                 source,
                 title: case.title().to_string(),
@@ -202,8 +203,19 @@ fn order(bench: &Bench, origin: Origin) -> Result<(), Error> {
     cpu.set_order(bench.stream().id(), order)
 }
 
+/// Where a case comes from, in words.
+fn said(origin: Origin, source: Option<&str>) -> String {
+    match (origin, source) {
+        (Origin::Seed(seed), _) => format!("seed {seed}"),
+        (_, Some(source)) => source.to_string(),
+        (Origin::Report(place), None) => format!("report {place}"),
+    }
+}
+
 /// One case. A panic is a fault like any other.
-fn attempt(case: &Case, bench: &Bench) -> Result<Right, String> {
+fn attempt(case: &Case, bench: &Bench, name: &str) -> Result<Right, String> {
+    #[cfg(unix)]
+    let _watched = super::guard::watch(name);
     match catch_unwind(AssertUnwindSafe(|| case.run(bench))) {
         Ok(result) => result.map_err(|wrong| wrong.to_string()),
         Err(panic) => {

@@ -75,6 +75,8 @@ pub fn run(request: &Request<'_>) -> Result<(), Stop> {
     let kernels = if request.kernels.is_empty() { Kernel::ALL.to_vec() } else { request.kernels.to_vec() };
     let threads = request.device.threads(request.threads);
     let settings = Settings { kernels, cases: request.cases, seed: request.seed, threads };
+    #[cfg(kvl_plants)]
+    plant()?;
     // A device that is not there is told before anything is run.
     let device = request.device.open().map_err(|error| request.device.missing(&error))?;
     let device_name = device.facts().name.clone();
@@ -99,6 +101,16 @@ pub fn run(request: &Request<'_>) -> Result<(), Stop> {
     match wrong {
         0 => Ok(()),
         _ => Err(Stop::Failed(format!("{wrong} of {} cases are not what they must be", grouped(cases as u64)))),
+    }
+}
+
+/// In builds for the tests of the tests: `KVL_PLANT` names a mistake that kernels are to make.
+#[cfg(kvl_plants)]
+fn plant() -> Result<(), Stop> {
+    let name = std::env::var("KVL_PLANT").ok().filter(|name| !name.is_empty());
+    match kvledger_cuda::cpu::plant(name.as_deref()) {
+        true => Ok(()),
+        false => Err(Stop::Usage(format!("KVL_PLANT={}: no mistake of that name", name.unwrap_or_default()))),
     }
 }
 

@@ -1,0 +1,133 @@
+//! What a pointer from C can be besides right: misaligned, over another one, an array that is none. Each is a named result,
+//! and nothing is touched.
+
+mod common;
+
+use common::{INVALID, no, ok, the, to};
+use kvledger_core::{Admitted, Argument, Batch, BlockId, Line, PoolConfig, Sequence, Step};
+use kvledger_ffi::*;
+use std::mem::MaybeUninit;
+
+const POINTER: u32 = Argument::Pointer as u32;
+
+fn pool() -> KvlPool {
+    let config = PoolConfig { transfers: 2, events: 64, ..PoolConfig::new(64, 8, 20, 16).sharing() };
+    let memory = vec![Line::ZERO; config.bytes().unwrap() / 64].leak();
+    let table = vec![0; config.table_entries().unwrap()].leak();
+    let (start, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory));
+    let (rows, entries) = (table.as_mut_ptr(), table.len());
+    // SAFETY: memory and table are as long as said, and given away.
+    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&config), to(out), no()) })
+}
+
+/// Room for a `T` that is never aligned for it.
+struct Askew([u64; 1024]);
+
+impl Askew {
+    fn pointer<T>(&mut self) -> *mut T {
+        assert!(align_of::<T>() > 1 && size_of::<T>() < 8 * 1023);
+        self.0.as_mut_ptr().cast::<u8>().wrapping_add(1).cast()
+    }
+}
+
+/// Calls with one claim that cannot hold; each says so in the refusal, if there is one.
+fn refused(what: &str, call: impl FnOnce(Out<'_, KvlRefusal>) -> u32) {
+    let mut details = MaybeUninit::uninit();
+    assert_eq!(call(to(&mut details)), INVALID, "{what}");
+    // SAFETY: written on refusal.
+    let details: KvlRefusal = unsafe { details.assume_init() };
+    assert_eq!((details.code, details.argument), (INVALID, POINTER), "{what}");
+}
+
+#[test]
+fn misaligned_pointers_are_refused() {
+    let pool = pool();
+    let mut askew = Askew([0; 1024]);
+    // SAFETY: misaligned, so it is never followed.
+    let view = unsafe { In::claimed(askew.pointer::<KvlPool>()) };
+    refused("pool", |why| kvl_cancel(view, Sequence::default(), why));
+    // SAFETY: as above.
+    let out = unsafe { Out::claimed(askew.pointer::<Sequence>()) };
+    refused("output", |why| kvl_open(the(&pool), out, why));
+    // SAFETY: as above.
+    let config = unsafe { In::claimed(askew.pointer::<PoolConfig>()) };
+    refused("input", |why| kvl_config_check(config, why));
+    let (array, mut batch) = (askew.pointer::<Step>(), MaybeUninit::uninit());
+    let (mut answers, mut changed) = ([0u32; 4], [0u32; 4]);
+    // SAFETY: as above.
+    refused("array", |why| unsafe {
+        kvl_advance_many(the(&pool), array, 4, answers.as_mut_ptr(), changed.as_mut_ptr(), to(&mut batch), why)
+    });
+    // SAFETY: as above. A refusal that cannot be written is not, and the status says the same.
+    let why = unsafe { Out::claimed(askew.pointer::<KvlRefusal>()) };
+    assert_eq!(kvl_config_check(no(), why), INVALID);
+    assert_eq!(askew.0, [0; 1024]);
+}
+
+/// Nothing was opened by the calls above that were refused for their output.
+#[test]
+fn a_call_without_a_place_for_its_answer_does_nothing() {
+    let pool = pool();
+    assert_eq!(kvl_open(the(&pool), no(), no()), INVALID);
+    let snapshot: kvledger_core::Snapshot = ok(|out| kvl_snapshot(the(&pool), to(out), no()));
+    assert_eq!(snapshot.sequences, 0);
+}
+
+#[test]
+fn outputs_over_each_other_are_refused() {
+    let pool = pool();
+    let mut words = [7u64; 64];
+    let start = words.as_mut_ptr();
+    // SAFETY: aligned room for it, which is what the call looks at; it follows neither of the two.
+    let out = unsafe { Out::claimed(start.cast::<Admitted>()) };
+    // SAFETY: as above.
+    let why = unsafe { Out::claimed(start.cast::<KvlRefusal>()) };
+    assert_eq!(kvl_admit(the(&pool), Sequence::default(), the(&admission()), out, why), INVALID);
+    assert_eq!(words, [7; 64], "neither is written");
+
+    let mut numbers = [9u32; 32];
+    let (answers, changed) = (numbers.as_mut_ptr(), numbers.as_mut_ptr().wrapping_add(3));
+    let steps = [Step { sequence: Sequence::default(), tokens: 1 }; 4];
+    let mut batch: MaybeUninit<Batch> = MaybeUninit::uninit();
+    // SAFETY: arrays of this length are there.
+    refused("answers over changed", |why| unsafe {
+        kvl_advance_many(the(&pool), steps.as_ptr(), 4, answers, changed, to(&mut batch), why)
+    });
+    let mut sequences = [Sequence::default(); 8];
+    let over = sequences.as_mut_ptr().cast::<u32>();
+    let (mut indices, mut count) = ([0u32; 8], MaybeUninit::uninit());
+    // SAFETY: as above.
+    refused("input over output", |why| unsafe {
+        let (indices, last) = (indices.as_mut_ptr(), numbers.as_mut_ptr());
+        kvl_export_csr(the(&pool), over.cast(), 8, over, indices, 8, last, to(&mut count), why)
+    });
+    assert_eq!((numbers, sequences), ([9; 32], [Sequence::default(); 8]));
+}
+
+#[test]
+fn memory_over_the_table_is_refused() {
+    let config = PoolConfig::new(8, 16, 2, 8);
+    let mut memory = vec![Line::ZERO; config.bytes().unwrap() / 64];
+    let (start, bytes) = (memory.as_mut_ptr(), size_of_val(&memory[..]));
+    let mut out = MaybeUninit::uninit();
+    // SAFETY: the memory is as long as said.
+    refused("table in memory", |why| unsafe {
+        kvl_init(start.cast(), bytes, start.cast(), 16, the(&config), to(&mut out), why)
+    });
+}
+
+#[test]
+fn arrays_beyond_the_address_space_are_refused() {
+    let pool = pool();
+    let (mut ids, mut transfer) = ([BlockId(1)], MaybeUninit::uninit());
+    for count in [usize::MAX, isize::MAX as usize / 4 + 1] {
+        // SAFETY: refused before anything is read.
+        refused("count", |why| unsafe {
+            kvl_hold_blocks(the(&pool), ids.as_mut_ptr(), count, 0, to(&mut transfer), why)
+        });
+    }
+}
+
+fn admission() -> KvlAdmission {
+    ok(|out| kvl_admission_full(8, 8, to(out), no()))
+}

@@ -1,0 +1,170 @@
+/* One case for each result that a function can answer, named after it.
+ *
+ *   cc -std=c11 -I ffi/include ffi/tests/results.c target/capi/dist/libkvledger.a -o results && ./results
+ */
+#include "common/check.h"
+
+static kvl_refusal why;
+
+static kvl_sequence running(const kvl_pool *pool, uint32_t prompt, uint32_t output) {
+  kvl_sequence sequence = opened(pool);
+  kvl_admission admission = full(prompt, output);
+  kvl_admitted admitted;
+  kvl_advanced advanced;
+  OK(kvl_admit(pool, sequence, &admission, &admitted, NULL));
+  OK(kvl_advance(pool, sequence, prompt, &advanced, NULL));
+  return sequence;
+}
+
+static void end(const kvl_pool *pool, kvl_sequence sequence) {
+  kvl_released released;
+  OK(kvl_end(pool, sequence, &released, NULL));
+}
+
+static void ok(const kvl_pool *pool) {
+  kvl_pool_counts counts;
+  REQUIRE(kvl_counts(pool, &counts, &why) == KVL_OK && counts.blocks == BLOCKS);
+}
+
+static void would_block(const kvl_pool *pool) {
+  kvl_sequence first = running(pool, 15 * BLOCK, BLOCK), second = running(pool, 15 * BLOCK, BLOCK);
+  kvl_sequence third = running(pool, 15 * BLOCK, BLOCK), refused = opened(pool);
+  kvl_admission admission = full(16 * BLOCK, 1);
+  kvl_admitted admitted;
+  admission.watermark = 1;
+  admission.prompt_tokens = 16 * BLOCK - 1;
+  REQUIRE(kvl_admit(pool, refused, &admission, &admitted, &why) == KVL_WOULD_BLOCK);
+  REQUIRE(why.code == KVL_WOULD_BLOCK && why.scope == KVL_SCOPE_POOL && why.short_by == 1);
+  end(pool, first), end(pool, second), end(pool, third), end(pool, refused);
+}
+
+static void retry_after(const kvl_pool *pool) {
+  kvl_sequence all[4], next = opened(pool);
+  kvl_admission admission = full(15 * BLOCK, BLOCK);
+  kvl_admitted admitted;
+  uint64_t step, frontier;
+  for (int i = 0; i < 4; i++) all[i] = running(pool, 15 * BLOCK, BLOCK);
+  OK(kvl_submit(pool, 0, &step, NULL));
+  end(pool, all[0]); /* its blocks are being read until the step is over */
+  REQUIRE(kvl_admit(pool, next, &admission, &admitted, &why) == KVL_RETRY_AFTER);
+  REQUIRE(why.after == step && why.reclaimable > 0);
+  OK(kvl_complete(pool, 0, step, 0, &frontier, NULL));
+  OK(kvl_admit(pool, next, &admission, &admitted, NULL));
+  for (int i = 1; i < 4; i++) end(pool, all[i]);
+  end(pool, next);
+}
+
+static void never_fits(const kvl_pool *pool) {
+  kvl_sequence sequence = opened(pool);
+  kvl_admission admission = full(BLOCKS * BLOCK + 1, 1);
+  kvl_admitted admitted;
+  REQUIRE(kvl_admit(pool, sequence, &admission, &admitted, &why) == KVL_NEVER_FITS);
+  REQUIRE(why.needed == BLOCKS + 1 && why.ceiling < why.needed);
+  end(pool, sequence);
+}
+
+static void over_promise(const kvl_pool *pool) {
+  kvl_sequence sequence = running(pool, BLOCK, BLOCK);
+  kvl_advanced advanced;
+  REQUIRE(kvl_advance(pool, sequence, BLOCK + 1, &advanced, &why) == KVL_OVER_PROMISE && why.short_by == 1);
+  end(pool, sequence);
+}
+
+static void cancelled(const kvl_pool *pool) {
+  kvl_sequence sequence = running(pool, BLOCK, BLOCK);
+  kvl_advanced advanced;
+  OK(kvl_cancel(pool, sequence, NULL));
+  REQUIRE(kvl_advance(pool, sequence, 1, &advanced, &why) == KVL_CANCELLED && why.code == KVL_CANCELLED);
+  end(pool, sequence);
+}
+
+static void stale(const kvl_pool *pool) {
+  kvl_sequence sequence = running(pool, BLOCK, BLOCK), none = {0, 0, 0};
+  kvl_released released;
+  uint64_t frontier;
+  end(pool, sequence);
+  REQUIRE(kvl_end(pool, sequence, &released, &why) == KVL_STALE && why.code == KVL_STALE);
+  REQUIRE(kvl_cancel(pool, none, NULL) == KVL_STALE);
+  REQUIRE(kvl_complete(pool, 0, 1000, 0, &frontier, NULL) == KVL_STALE);
+  /* A handle of another pool, whose slot and generation would do here. */
+  kvl_pool other = pool_of(77);
+  kvl_sequence foreign = running(&other, BLOCK, BLOCK), mine = running(pool, BLOCK, BLOCK);
+  REQUIRE(kvl_end(pool, foreign, &released, NULL) == KVL_STALE);
+  end(pool, mine), end(&other, foreign);
+}
+
+static void invalid(const kvl_pool *pool) {
+  kvl_sequence sequence = opened(pool);
+  kvl_admission admission = full(0, 1);
+  kvl_admitted admitted;
+  REQUIRE(kvl_admit(pool, sequence, &admission, &admitted, &why) == KVL_INVALID);
+  REQUIRE(why.argument == KVL_ARGUMENT_TOKENS);
+  admission = full(1, 1);
+  admission.promise = 7; /* a number that is no promise */
+  REQUIRE(kvl_admit(pool, sequence, &admission, &admitted, &why) == KVL_INVALID && why.argument == KVL_ARGUMENT_COUNT);
+  REQUIRE(kvl_admit(pool, sequence, NULL, &admitted, &why) == KVL_INVALID && why.argument == KVL_ARGUMENT_POINTER);
+  end(pool, sequence);
+}
+
+static void all_slots_taken(const kvl_pool *pool) {
+  kvl_sequence all[8], one;
+  for (int i = 0; i < 8; i++) all[i] = opened(pool);
+  REQUIRE(kvl_open(pool, &one, &why) == KVL_FULL && why.code == KVL_FULL);
+  for (int i = 0; i < 8; i++) end(pool, all[i]);
+}
+
+static void busy(const kvl_pool *pool) {
+  kvl_sequence sequence = opened(pool);
+  kvl_admission admission = full(BLOCK, BLOCK);
+  kvl_admitted admitted;
+  kvl_advanced advanced;
+  admission.speculative_tokens = 4;
+  OK(kvl_admit(pool, sequence, &admission, &admitted, NULL));
+  OK(kvl_advance(pool, sequence, BLOCK, &advanced, NULL));
+  OK(kvl_speculate(pool, sequence, 3, &advanced, NULL));
+  REQUIRE(kvl_advance(pool, sequence, 1, &advanced, &why) == KVL_BUSY && why.code == KVL_BUSY);
+  end(pool, sequence);
+}
+
+/* Somebody writes over the pool's table: it is seen, and said where. */
+static void corrupt(void) {
+  kvl_pool_config config;
+  kvl_pool pool;
+  kvl_row_view row;
+  kvl_released released;
+  size_t bytes, entries;
+  OK(kvl_config_new(BLOCKS, BLOCK, 8, WIDTH, &config, NULL));
+  OK(kvl_config_bytes(&config, &bytes, NULL));
+  OK(kvl_config_table_entries(&config, &entries, NULL));
+  void *memory = aligned_alloc(KVL_MEMORY_ALIGN, bytes);
+  uint32_t *table = (uint32_t *)calloc(entries, sizeof *table);
+  REQUIRE(memory != NULL && table != NULL);
+  OK(kvl_init(memory, bytes, table, entries, &config, &pool, NULL));
+  kvl_sequence sequence = running(&pool, 2 * BLOCK, BLOCK);
+  OK(kvl_row(&pool, sequence, &row, NULL));
+  table[row.row * WIDTH] = BLOCKS + 1;
+  REQUIRE(kvl_end(&pool, sequence, &released, &why) == KVL_CORRUPT && why.place == KVL_PLACE_TABLE);
+  free(memory);
+  free(table);
+}
+
+int main(void) {
+  kvl_pool pool = pool_of(1);
+  kvl_fault fault;
+  ok(&pool);
+  would_block(&pool);
+  retry_after(&pool);
+  never_fits(&pool);
+  over_promise(&pool);
+  cancelled(&pool);
+  stale(&pool);
+  invalid(&pool);
+  all_slots_taken(&pool);
+  busy(&pool);
+  corrupt();
+  OK(kvl_validate(&pool, &fault, NULL));
+  REQUIRE(fault.invariant == 0);
+  free_pools();
+  puts("every result");
+  return 0;
+}
