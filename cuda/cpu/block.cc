@@ -56,19 +56,18 @@ uint32_t Block::run(const Body &body, uint32_t index) {
 }
 
 bool Block::begin(uint32_t index) {
-  if (races_watched() && !forget_past()) return false;
   block = index;
   running_ = threads;
   at_barrier_ = 0;
   error_ = 0;
   faulty_thread_ = 0;
+  if (races_watched() && !forget_past()) return false;
   memset(shared, 0xFF, shared_bytes);
   for (unsigned i = 0; i < threads / kLanes; i++) warps_[i].arrived = 0;
   for (unsigned i = 0; i < threads; i++) {
     Fiber &fiber = fibers_[i];
     fiber.place = this;
     fiber.index = i;
-    fiber.ended = false;
     fiber.copies.first = fiber.copies.end = fiber.copies.group = 0;
     stacks_.prepare(fiber.context, i, enter);
   }
@@ -110,7 +109,7 @@ void Block::enter() {
 void Block::end_thread() {
   Fiber &fiber = fiber_of_self();
   if (!fiber.copies.empty()) stop(KVK_CPU_IN_FLIGHT);
-  fiber.ended = true;
+  fiber.context.ended = true;
   if (--running_ != 0) wait();
   leave();
 }
@@ -141,7 +140,7 @@ void Block::wait() {
 
 uint32_t Block::first_that_waits() const {
   uint32_t thread = 0;
-  while (fibers_[thread].ended) thread++;
+  while (fibers_[thread].context.ended) thread++;
   return thread;
 }
 

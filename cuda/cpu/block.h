@@ -34,7 +34,6 @@ struct Copies {
 struct Fiber : Thread {
   Context context;
   Copies copies;
-  bool ended;
 };
 
 // What a lane brings to an operation of its warp, and where it wants the result: variables of its own, which stay where

@@ -129,6 +129,7 @@ void Stacks::prepare(Context &context, unsigned i, void (*entry)()) const {
   context.stack = end - bytes;
   context.stack_bytes = bytes;
   context.fake_stack = nullptr;
+  context.ended = false;
   void **frame = reinterpret_cast<void **>(end - i * kStagger % kStaggerRange) - kFrameWords;
   for (size_t word = 0; word < kFrameWords; word++) frame[word] = nullptr;
   frame[kFrameAddress] = reinterpret_cast<void *>(entry);

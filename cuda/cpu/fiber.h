@@ -20,6 +20,7 @@ struct Context {
   size_t stack_bytes;
   void *race_fiber;
   void *fake_stack;
+  bool ended;  // nobody comes back to it
 };
 
 // Stacks of equal size, each above a page that must not be touched; kept from launch to launch.
@@ -54,7 +55,9 @@ inline void arrive(Context &launcher) {
 // Leaves `from`, which is the running one, for `to`; returns when somebody comes back.
 inline void go(Context &from, Context &to) {
   if (races_watched()) __tsan_switch_to_fiber(to.race_fiber, kSwitchWithoutOrder);
-  if (addresses_watched()) __sanitizer_start_switch_fiber(&from.fake_stack, to.stack, to.stack_bytes);
+  if (addresses_watched()) {
+    __sanitizer_start_switch_fiber(from.ended ? nullptr : &from.fake_stack, to.stack, to.stack_bytes);
+  }
   kvk_cpu_switch(&from.stack_pointer, to.stack_pointer);
   if (addresses_watched()) __sanitizer_finish_switch_fiber(from.fake_stack, nullptr, nullptr);
 }

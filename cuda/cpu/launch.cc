@@ -56,8 +56,9 @@ class Walk {
     if (order == Order::descending) first_ = step_ = blocks - 1;
     if (order != Order::random) return;
     first_ = random.next() % blocks;
-    do step_ = random.next() % blocks + 1;
-    while (!visits_all());
+    do {
+      step_ = random.next() % blocks + 1;
+    } while (!visits_all());
   }
   uint32_t block(uint32_t i) const { return static_cast<uint32_t>((first_ + i * step_) % blocks_); }
 

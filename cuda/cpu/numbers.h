@@ -1,5 +1,5 @@
-// The conversions of `kernels/device/numbers.h` in integers, with the results of a GPU for every input. Included there,
-// inside of namespace kvk.
+// The conversions of `kernels/device/numbers.h` in integers, with the results of a GPU for every input; only which NaN
+// comes of one that becomes wider is not held. Included there, inside of namespace kvk.
 #ifndef KVK_CPU_NUMBERS_H
 #define KVK_CPU_NUMBERS_H
 

@@ -2,10 +2,7 @@
 
 #if defined(KVK_PLANTS)
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 kvk::plant kvk::cpu::asked_for = kvk::plant::none;
 
@@ -25,18 +22,5 @@ extern "C" uint32_t kvk_cpu_plant(const char *name) {
   __atomic_store_n(&kvk::cpu::asked_for, static_cast<kvk::plant>(found), __ATOMIC_RELAXED);
   return 0;
 }
-
-namespace {
-
-// KVL_PLANT=name asks any program with these kernels for a mistake, so that programs are tested as they are. A name that
-// is none ends it: a test that plants nothing must not pass.
-__attribute__((constructor)) void ask_environment() {
-  const char *const name = getenv("KVL_PLANT");
-  if (name == nullptr || *name == '\0' || kvk_cpu_plant(name) == 0) return;
-  fprintf(stderr, "KVL_PLANT=%s: no such mistake; cuda/cpu/plants.h has them all\n", name);
-  _exit(2);
-}
-
-}  // namespace
 
 #endif

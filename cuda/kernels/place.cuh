@@ -13,8 +13,8 @@ struct Place {
 };
 
 KVK_DEVICE int64_t element_of(const kvk_cache &cache, Place place, uint32_t head) {
-  const int64_t block = KVK_PLANT(offset_32_bits) ? static_cast<int32_t>(place.block * static_cast<uint32_t>(cache.block_stride))
-                                                  : place.block * cache.block_stride;
+  int64_t block = place.block * cache.block_stride;
+  if (KVK_PLANT(offset_32_bits)) block &= INT32_MAX;
   return block + place.token * cache.token_stride + head * cache.head_stride;
 }
 

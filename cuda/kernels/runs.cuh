@@ -61,8 +61,8 @@ KVK_DEVICE void each_task(const Runs &runs, const Work &work) {
 // Where a block begins in a pool.
 template <class Byte>
 KVK_DEVICE Byte *block_at(Byte *pool, uint32_t block, int64_t stride) {
-  const int64_t offset = static_cast<int64_t>(block) * stride;
-  if (KVK_PLANT(offset_32_bits)) return pool + static_cast<uint32_t>(offset);
+  int64_t offset = static_cast<int64_t>(block) * stride;
+  if (KVK_PLANT(offset_32_bits)) offset &= INT32_MAX;
   return pool + offset;
 }
 

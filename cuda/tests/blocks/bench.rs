@@ -1,5 +1,7 @@
 //! A CPU device to try kernels on, and what tests compare with.
 
+#[cfg(kvl_plants)]
+use kvledger_cuda::cpu;
 use kvledger_cuda::cpu::{Options, Order, Pace};
 use kvledger_cuda::launch::Launch;
 use kvledger_cuda::raw::kvk_counters;
@@ -62,16 +64,11 @@ pub fn each_order(check: impl Fn(&Bench) -> Found) {
 
 /// What the check finds in some order while kernels make this mistake.
 #[cfg(kvl_plants)]
-pub fn found_with(mistake: &std::ffi::CStr, check: impl Fn(&Bench) -> Found) -> Option<String> {
-    unsafe extern "C" {
-        fn kvk_cpu_plant(name: *const std::ffi::c_char) -> u32;
-    }
+pub fn found_with(mistake: &str, check: impl Fn(&Bench) -> Found) -> Option<String> {
     let _planted = PLANTED.write().unwrap_or_else(|poisoned| poisoned.into_inner());
-    // SAFETY: a name.
-    assert_eq!(unsafe { kvk_cpu_plant(mistake.as_ptr()) }, 0, "{mistake:?}: no such mistake");
+    assert!(cpu::plant(Some(mistake)), "{mistake}: no such mistake");
     let found = ORDERS.into_iter().find_map(|order| check(&Bench::open(order)).err());
-    // SAFETY: none is a name too.
-    assert_eq!(unsafe { kvk_cpu_plant(std::ptr::null()) }, 0);
+    cpu::plant(None);
     found
 }
 

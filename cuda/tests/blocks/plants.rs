@@ -2,19 +2,18 @@
 
 use crate::bench::{Bench, Found, found_with};
 use crate::{checksum, copy, large};
-use std::ffi::CStr;
 
 #[test]
 fn planted_mistakes_are_found() {
     let copies = |bench: &Bench| copy::CASES.iter().try_for_each(|case| copy::check(bench, case));
-    let checks: [(&CStr, &dyn Fn(&Bench) -> Found); 3] = [
-        (c"whole_blocks", &copies),
-        (c"barrier_before_sum", &|bench| checksum::check(bench, 4096, &[1, 2])),
-        (c"offset_32_bits", &large::check),
+    let checks: [(&str, &dyn Fn(&Bench) -> Found); 3] = [
+        ("whole_blocks", &copies),
+        ("barrier_before_sum", &|bench| checksum::check(bench, 4096, &[1, 2])),
+        ("offset_32_bits", &large::check),
     ];
     for (mistake, check) in checks {
         let found = found_with(mistake, check);
-        println!("{mistake:?}: {}", found.as_deref().unwrap_or("not found"));
-        assert!(found.is_some(), "{mistake:?} is not found");
+        println!("{mistake}: {}", found.as_deref().unwrap_or("not found"));
+        assert!(found.is_some(), "{mistake} is not found");
     }
 }
