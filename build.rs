@@ -26,7 +26,8 @@ const MISSING: &str = "no CUDA toolkit";
 const HOW: &str = "install one, run `.ci/run cuda` once, or set KVL_CUDA_HOME to its folder";
 
 fn main() {
-    println!("cargo::rustc-check-cfg=cfg(kvl_cuda, kvl_plants, kvl_sanitized)");
+    println!("cargo::rustc-check-cfg=cfg(kvl_cuda, kvl_plants)");
+    println!("cargo::rustc-check-cfg=cfg(kvl_sanitized, values(\"thread\", \"address\"))");
     println!("cargo::rerun-if-changed=cuda/build");
     for variable in Toolkit::variables().chain(choices::VARIABLES) {
         println!("cargo::rerun-if-env-changed={variable}");

@@ -62,6 +62,14 @@ impl Choices {
 }
 
 impl Sanitizer {
+    /// As it is chosen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sanitizer::Thread => "thread",
+            Sanitizer::Address => "address",
+        }
+    }
+
     /// For the compiler.
     pub fn flags(self) -> &'static [&'static str] {
         match self {

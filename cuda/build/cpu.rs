@@ -16,7 +16,7 @@ pub fn build(sources: &Sources, choices: &Choices, out: &Path) -> Result<(), Str
         println!("cargo::metadata=plants=1");
     }
     if let Some(sanitizer) = choices.sanitizer {
-        println!("cargo::rustc-cfg=kvl_sanitized");
+        println!("cargo::rustc-cfg=kvl_sanitized=\"{}\"", sanitizer.name());
         println!("cargo::metadata=sanitized=1");
         link_runtime(sanitizer, &compiler(choices, None))?;
     }

@@ -84,6 +84,17 @@ pub trait Device: Debug + Send + Sync {
     /// A new queue of work. Errors: `Memory`, `Number`.
     fn open_stream(&self) -> Result<StreamId, Error>;
 
+    /// Takes a stream that was opened elsewhere: a `cudaStream_t` of an engine, as its number. It can be named like one of
+    /// `open_stream`, and `close_stream` forgets it and leaves it as it is. Errors: `Handle` for the default streams, which
+    /// wait for others, and on the CPU device, which has no streams from elsewhere.
+    ///
+    /// # Safety
+    /// It is a stream of this device, until it is forgotten.
+    unsafe fn adopt_stream(&self, stream: StreamId) -> Result<(), Error> {
+        let _ = stream;
+        Err(Error::new("adopt_stream", crate::error::Reason::Handle))
+    }
+
     /// Ends a stream when its work is done.
     fn close_stream(&self, stream: StreamId);
 

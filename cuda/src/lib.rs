@@ -8,6 +8,11 @@
 //! 2. [`Memory`] of it, in which the pool's blocks are; [`Stream`]s, in which work is enqueued; [`Event`]s.
 //! 3. A [`Launch`](launch::Launch): one kernel with its parameters, which are checked before anything is enqueued.
 
+/// The Rust of the guide is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod cpu;
 mod cuda;
 mod device;

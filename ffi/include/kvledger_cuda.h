@@ -18,8 +18,8 @@
  *   Work      is enqueued and done later, in the order of its stream. Work that fails loses the device: every call is
  *             answered KVL_DEVICE_LOST from then on, and it is closed and opened anew; kvl_abandon tells the ledger.
  *
- * On a GPU a stream is a cudaStream_t as a number: streams of the caller's own can be given in place of one of
- * kvl_device_open_stream. An event is a cudaEvent_t. */
+ * On a GPU a stream is a cudaStream_t as a number, and an event a cudaEvent_t: kvl_device_adopt_stream takes a stream of
+ * the caller's own. */
 #ifndef KVLEDGER_CUDA_H
 #define KVLEDGER_CUDA_H
 
@@ -120,6 +120,9 @@ kvl_device_status kvl_device_free(kvl_device device, kvl_address address, kvl_de
 kvl_device_status kvl_device_host_pointer(kvl_device device, kvl_address address, void **host, kvl_device_error *error);
 
 kvl_device_status kvl_device_open_stream(kvl_device device, kvl_stream *stream, kvl_device_error *error);
+/* Takes a stream that was opened elsewhere: a cudaStream_t of yours, as a number, of this GPU, until it is closed here,
+ * which leaves it as it is. KVL_DEVICE_HANDLE for the default streams, and on the CPU device. */
+kvl_device_status kvl_device_adopt_stream(kvl_device device, kvl_stream stream, kvl_device_error *error);
 kvl_device_status kvl_device_close_stream(kvl_device device, kvl_stream stream, kvl_device_error *error);
 /* Waits until its work is done. */
 kvl_device_status kvl_device_finish(kvl_device device, kvl_stream stream, kvl_device_error *error);

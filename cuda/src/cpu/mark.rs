@@ -1,5 +1,6 @@
 //! What an event is on the CPU device.
 
+use super::order::{observe, publish};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A place in a stream, from `record` on: over when the stream has come to it.
@@ -12,13 +13,18 @@ pub struct Mark {
 impl Mark {
     /// The stream has come to it.
     pub fn reach(&self) {
+        publish(self);
         *lock(&self.is_over) = true;
         self.changed.notify_all();
     }
 
     /// Whether it has.
     pub fn is_over(&self) -> bool {
-        *lock(&self.is_over)
+        let is_over = *lock(&self.is_over);
+        if is_over {
+            observe(self);
+        }
+        is_over
     }
 
     /// Waits until it has. Streams go on when the device is lost, so it will.
@@ -27,6 +33,7 @@ impl Mark {
         while !*is_over {
             is_over = self.changed.wait(is_over).unwrap_or_else(PoisonError::into_inner);
         }
+        observe(self);
     }
 }
 

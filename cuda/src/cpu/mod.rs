@@ -13,6 +13,7 @@ mod common;
 mod mapping;
 mod mark;
 mod options;
+mod order;
 #[cfg(kvl_plants)]
 mod plant;
 mod poison;
@@ -167,7 +168,7 @@ impl Cpu {
             memory.push(span.mapping);
             Ok(span.real as u64)
         })?;
-        Ok(Work::Kernel { launch: Box::new(launch), memory })
+        Ok(Work::Kernel { launch, memory })
     }
 }
 

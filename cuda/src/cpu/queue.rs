@@ -4,6 +4,7 @@ use super::common::Common;
 use super::mapping::Mapping;
 use super::mark::{Mark, lock};
 use super::options::{Options, Pace, Pauses};
+use super::order::{observe, publish};
 use super::random::Random;
 use super::registry::Span;
 use super::run::Runner;
@@ -14,6 +15,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
+#[expect(clippy::large_enum_variant, reason = "each has a box of its own")]
 /// One operation. Until it is done it keeps the memory that it needs.
 #[derive(Debug)]
 pub enum Work {
@@ -28,7 +30,7 @@ pub enum Work {
         bytes: usize,
     },
     Kernel {
-        launch: Box<Launch>,
+        launch: Launch,
         #[expect(dead_code, reason = "it is kept, which is all that it is for")]
         memory: Vec<Arc<Mapping>>,
     },
@@ -49,7 +51,8 @@ pub struct Queue {
 
 #[derive(Debug, Default)]
 struct State {
-    work: VecDeque<Work>,
+    /// Each at an address of its own, which stands for what came before it was enqueued.
+    work: VecDeque<Box<Work>>,
     /// One was taken out and is not done.
     is_busy: bool,
     is_closed: bool,
@@ -95,16 +98,15 @@ impl Queue {
             if !pause.is_zero() {
                 thread::sleep(pause);
             }
-            if let Work::Wait(mark) = &work {
+            if let Work::Wait(mark) = &*work {
                 mark.wait();
             }
-            lock(&self.doer).perform(work, common);
-            self.rest();
+            self.perform(&mut lock(&self.doer), &work, common);
         }
     }
 
     /// The next operation, when there is one; `None` when there will be none.
-    fn take(&self) -> Option<Work> {
+    fn take(&self) -> Option<Box<Work>> {
         let mut state = lock(&self.state);
         loop {
             if let Some(work) = state.work.pop_front() {
@@ -124,25 +126,30 @@ impl Queue {
         let mut doer = lock(&self.doer);
         let work = {
             let mut state = lock(&self.state);
-            if matches!(state.work.front(), Some(Work::Wait(mark)) if !mark.is_over()) {
+            if matches!(state.work.front().map(|work| &**work), Some(Work::Wait(mark)) if !mark.is_over()) {
                 return Step::Waits;
             }
             let Some(work) = state.work.pop_front() else { return Step::Idle };
             state.is_busy = true;
             work
         };
-        doer.perform(work, common);
-        self.rest();
+        self.perform(&mut doer, &work, common);
         Step::Done
     }
 
-    /// What was taken out is done.
-    fn rest(&self) {
+    /// Does what was taken out: after what came before it was enqueued, and after what the stream did before.
+    fn perform(&self, doer: &mut Doer, work: &Work, common: &Common) {
+        observe(work);
+        observe(&self.doer);
+        doer.perform(work, common);
+        publish(&self.doer);
         lock(&self.state).is_busy = false;
         self.changed.notify_all();
     }
 
     pub fn push(&self, work: Work) {
+        let work = Box::new(work);
+        publish(&*work);
         lock(&self.state).work.push_back(work);
         self.changed.notify_all();
     }
@@ -155,7 +162,11 @@ impl Queue {
 
     pub fn is_idle(&self) -> bool {
         let state = lock(&self.state);
-        state.work.is_empty() && !state.is_busy
+        let is_idle = state.work.is_empty() && !state.is_busy;
+        if is_idle {
+            observe(&self.doer);
+        }
+        is_idle
     }
 
     /// Until its thread has done everything.
@@ -164,6 +175,7 @@ impl Queue {
         while state.is_busy || !state.work.is_empty() {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        observe(&self.doer);
     }
 
     /// Between two operations.
@@ -183,14 +195,14 @@ impl Doer {
     }
 
     /// A lost device touches no memory; marks are reached all the same, so that nobody waits for ever.
-    fn perform(&mut self, work: Work, common: &Common) {
-        if let Work::Mark(mark) = &work {
+    fn perform(&mut self, work: &Work, common: &Common) {
+        if let Work::Mark(mark) = work {
             mark.reach();
         }
         if common.loss().is_some() {
             return;
         }
-        if let Err(loss) = self.touch(&work, common) {
+        if let Err(loss) = self.touch(work, common) {
             common.lose(loss);
         }
     }

@@ -136,7 +136,9 @@ impl Gpu {
     /// Entered, with a stream that is one.
     fn stream(&self, operation: &'static str, stream: StreamId) -> Result<RawStream, Error> {
         self.enter(operation)?;
-        let is_known = self.known().streams.contains(&stream.0);
+        let known = self.known();
+        let is_known = known.streams.contains(&stream.0) || known.adopted.contains(&stream.0);
+        drop(known);
         if is_known { Ok(pointer(stream.0)) } else { Err(Error::new(operation, Reason::Handle)) }
     }
 
@@ -231,7 +233,20 @@ impl Device for Gpu {
         Ok(StreamId(stream as usize as u64))
     }
 
+    unsafe fn adopt_stream(&self, stream: StreamId) -> Result<(), Error> {
+        self.enter("adopt_stream")?;
+        // The default streams are no pointers: 0, cudaStreamLegacy and cudaStreamPerThread.
+        if stream.0 <= sys::STREAM_PER_THREAD {
+            return Err(Error::new("adopt_stream", Reason::Handle));
+        }
+        self.known().adopted.insert(stream.0);
+        Ok(())
+    }
+
     fn close_stream(&self, stream: StreamId) {
+        if self.known().adopted.remove(&stream.0) {
+            return;
+        }
         if self.known().streams.remove(&stream.0) {
             let _ = self.enter("close_stream");
             // SAFETY: a stream, handed out once and not given back before. Its work is done all the same.

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Known {
     memory: BTreeMap<u64, (Space, usize)>,
     pub streams: BTreeSet<u64>,
+    /// Streams of others, which may be named and are not ended.
+    pub adopted: BTreeSet<u64>,
     pub events: BTreeSet<u64>,
 }
 

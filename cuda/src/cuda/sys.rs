@@ -17,6 +17,8 @@ pub const NOT_READY: Code = 600;
 pub const STICKY: [Code; 16] = [214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999];
 
 pub const STREAM_NON_BLOCKING: c_uint = 1;
+/// `cudaStreamPerThread`, the highest number that stands for a default stream.
+pub const STREAM_PER_THREAD: u64 = 2;
 pub const EVENT_DISABLE_TIMING: c_uint = 2;
 pub const HOST_ALLOC_PORTABLE: c_uint = 1;
 pub const MEMCPY_DEFAULT: c_int = 4;

@@ -20,6 +20,15 @@ pub unsafe extern "C" fn kvl_device_open_stream(handle: KvlDevice, out: *mut u64
 }
 
 /// # Safety
+/// As the header says of the stream and the pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kvl_device_adopt_stream(handle: KvlDevice, stream: u64, error: *mut KvlDeviceError) -> u32 {
+    // SAFETY: promised.
+    let adopt = || Ok(unsafe { device(handle)?.adopt_stream(StreamId(stream)) }?);
+    answer(adopt(), error)
+}
+
+/// # Safety
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_close_stream(handle: KvlDevice, stream: u64, error: *mut KvlDeviceError) -> u32 {

@@ -13,7 +13,7 @@ pub enum Need {
     Archive,
     /// Compile the example in C and in C++
     C,
-    /// Pass every stage of `.ci/run` but `cuda`, none of them skipped
+    /// Pass every stage of `.ci/run`, none of them skipped
     Checks,
     /// Compare published traces with figures of another implementation
     Traces,

@@ -14,6 +14,7 @@ pub mod known;
 pub mod make;
 pub mod numbers;
 pub mod pool;
+pub mod profile;
 pub mod random;
 pub mod reference;
 pub mod run;

@@ -74,3 +74,73 @@ fn flags_that_do_not_go_together_are_refused() {
     refused(&["--device", "tpu"], "cpu, cuda");
     refused(&["--device", "cpu", "--json", "no/such/folder/x.json"], "give a file in a folder that is there");
 }
+
+fn profile(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kvledger"));
+    command.arg("profile").args(args).env_remove("COLUMNS").output().expect("the command starts")
+}
+
+/// The counts are exact: no bank conflict, at most two barriers a tile, keys and values read once.
+#[test]
+fn what_kernels_move_is_within_its_limits() {
+    let output = profile(&["--json", "-"]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let shapes = document["shapes"].as_array().expect("an array");
+    assert!(shapes.len() > 20 && document["copy_bytes_per_second"].is_null());
+    for shape in shapes {
+        let counted = &shape["counted"];
+        assert_eq!(counted["bank_conflicts"], 0, "{shape}");
+        assert!(counted["loaded_bytes"].as_u64().is_some() && shape["faults"] == serde_json::json!([]), "{shape}");
+        if shape["kernel"] == "attend" {
+            assert!(counted["matrix_loads"].as_u64() > Some(0) || shape["shape"] == "decode-fp8", "{shape}");
+            assert!(
+                counted["barriers_per_tile"].as_f64().is_some_and(|number| number > 0.9 && number <= 2.0),
+                "{shape}"
+            );
+        }
+    }
+    assert_eq!(output.stdout, profile(&["--json", "-"]).stdout, "exact, so the same every time");
+}
+
+#[test]
+fn shapes_are_listed_chosen_and_launched_once() {
+    let list = text(&profile(&["--shape", "list"]).stdout);
+    assert!(list.contains("decode-32x4k") && list.contains("checksum-256x2m"), "{list}");
+    let output = profile(&["--shape", "append-64,decode-1x1k"]);
+    let said = text(&output.stdout);
+    assert!(output.status.success() && said.contains("append-64") && !said.contains("copy-64x2m"), "{said}");
+    let once = profile(&["--shape", "decode-ragged", "--once"]);
+    assert_eq!((once.status.code(), once.stdout.len(), once.stderr.len()), (Some(0), 0, 0));
+    let narrow = Command::new(env!("CARGO_BIN_EXE_kvledger"))
+        .args(["profile", "--kernel", "fill"])
+        .env("COLUMNS", "40")
+        .output()
+        .expect("it starts");
+    assert!(text(&narrow.stdout).lines().all(|line| line.chars().count() <= 40), "{}", text(&narrow.stdout));
+}
+
+#[test]
+fn what_cannot_be_profiled_is_refused() {
+    for (args, names) in [
+        (&["--shape", "decode-9x9"][..], "--shape list"),
+        (&["--kernel", "rewrite"], "it has no shape"),
+        (&["--once"], "--shape"),
+        (&["--shape", "append-64,append-8k", "--once"], "give one --shape"),
+        (&["--json", "no/such/folder/x.json"], "give a file in a folder that is there"),
+    ] {
+        let output = profile(args);
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(names), "{args:?}: {said}");
+    }
+    if kvledger_cuda::Cuda::open(0).is_err() {
+        for command in ["profile", "verify"] {
+            let output = Command::new(env!("CARGO_BIN_EXE_kvledger"))
+                .args([command, "--device", "cuda"])
+                .output()
+                .expect("it starts");
+            assert_eq!(output.status.code(), Some(2));
+            assert!(text(&output.stderr).contains("--device cuda: "), "{}", text(&output.stderr));
+        }
+    }
+}

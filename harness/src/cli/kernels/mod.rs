@@ -1,5 +1,6 @@
 //! What commands about kernels have in common: devices by name.
 
+pub mod profile;
 pub mod verify;
 
 use super::Stop;

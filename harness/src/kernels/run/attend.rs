@@ -105,6 +105,11 @@ impl Prepared {
         })
     }
 
+    /// The memory of keys and values.
+    pub fn pool_memory(&self) -> &Memory {
+        self.pool.memory()
+    }
+
     /// How the batch was cut.
     pub fn header(&self) -> &SplitHeader {
         &self.header

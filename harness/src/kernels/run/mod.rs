@@ -11,6 +11,7 @@ mod pool;
 
 pub use attend::Prepared as PreparedAttend;
 pub use bench::Bench;
+pub use pool::DevicePool;
 
 use super::case::{Append, Attend, Checksum, CopyBlocks, Fill, Gather, Merge, MergeTwo, Rewrite};
 use super::compare::Mismatch;

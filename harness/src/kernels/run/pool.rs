@@ -38,6 +38,16 @@ impl DevicePool {
         Ok(DevicePool { memory, scales })
     }
 
+    /// The memory of its keys and values.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// All of its memory.
+    pub fn into_memory(self) -> Vec<Memory> {
+        [self.memory].into_iter().chain(self.scales).collect()
+    }
+
     /// What kernels are given.
     pub fn cache(&self, shape: &PoolShape) -> kvk_cache {
         let at =
