@@ -95,7 +95,7 @@ void Block::end() {
   counters.threads += threads;
   if (error_ != 0) stacks_.clean();
   if (!races_watched()) return;
-  for (unsigned i = threads; i > 0; i--) order_.end(fibers_[i - 1].context);
+  for (unsigned i = 0; i < threads; i++) order_.end(fibers_[i].context);
   order_.end();
 }
 

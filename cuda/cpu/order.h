@@ -23,8 +23,7 @@ class MemoryOrder {
   bool begin();
   void *launcher() const { return launcher_; }
   void begin(Context &fiber) const;
-  // Every fiber of the block, from the last to the first: ThreadSanitizer takes two fibers for one if it has given them
-  // the same number, and the numbers of the dead are given out again in the order of their death.
+  // Every fiber of the block, whether it has ended or was left.
   void end(Context &fiber);
   void end();
   // The launch ends: after all that its blocks have done.

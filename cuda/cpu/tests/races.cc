@@ -10,7 +10,7 @@ struct Params {
   uint32_t *words;
 };
 
-constexpr uint32_t kBlocks = 3, kThreads = 64;
+constexpr uint32_t kBlocks = 2, kThreads = 128;
 
 // Every thread reads what its neighbour has written.
 template <void (*order)()>
@@ -48,6 +48,19 @@ KVK_KERNEL(kThreads) void turns(Params p) {
 }
 
 template <void (*order)()>
+KVK_KERNEL(kThreads) void turns_of_warps(Params p) {
+  KVK_SHARED(uint32_t, shared);
+  uint32_t sum = 0;
+  for (uint32_t turn = 0; turn < 3; turn++) {
+    shared[kvk::thread()] = turn;
+    kvk::barrier_warp();
+    sum += shared[kvk::thread() ^ 5];
+    order();
+  }
+  kvk::store(&p.words[kvk::block() * kvk::threads() + kvk::thread()], sum);
+}
+
+template <void (*order)()>
 KVK_KERNEL(kThreads) void copied(Params p) {
   KVK_SHARED(kvk::lane, shared);
   kvk::copy_async<16>(&shared[kvk::thread()], nullptr, false);
@@ -69,6 +82,31 @@ KVK_KERNEL(kThreads) void copied_over(Params p) {
   kvk::commit();
   kvk::wait<0>();
   kvk::store(&p.words[kvk::block() * kvk::threads() + kvk::thread()], r[0]);
+}
+// A copy is written to when it is issued, and again when it lands: what is between two barriers is only the one.
+template <void (*order)()>
+KVK_KERNEL(kThreads) void issued(Params p) {
+  KVK_SHARED(kvk::lane, shared);
+  shared[kvk::thread()] = kvk::lane{};
+  kvk::barrier();
+  const uint32_t read = shared[(kvk::thread() + 32) % kvk::threads()].word[0];
+  order();
+  kvk::copy_async<16>(&shared[kvk::thread()], nullptr, false);
+  kvk::commit();
+  kvk::barrier();
+  kvk::wait<0>();
+  kvk::store(&p.words[kvk::block() * kvk::threads() + kvk::thread()], read);
+}
+template <void (*order)()>
+KVK_KERNEL(kThreads) void landed(Params p) {
+  KVK_SHARED(kvk::lane, shared);
+  kvk::copy_async<16>(&shared[kvk::thread()], nullptr, false);
+  kvk::commit();
+  kvk::barrier();
+  const uint32_t read = shared[(kvk::thread() + 32) % kvk::threads()].word[0];
+  order();
+  kvk::wait<0>();
+  kvk::store(&p.words[kvk::block() * kvk::threads() + kvk::thread()], read);
 }
 KVK_KERNEL(kThreads) void own_words(Params p) {
   kvk::lane *const lanes = reinterpret_cast<kvk::lane *>(p.words);
@@ -95,8 +133,11 @@ const struct {
     {"ordered-block", pass_on<kvk::barrier>},
     {"ordered-warp", pass_on_in_warp<kvk::barrier_warp>},
     {"ordered-turns", turns<kvk::barrier>},
+    {"ordered-warp-turns", turns_of_warps<kvk::barrier_warp>},
     {"ordered-copies", copied<kvk::barrier>},
     {"ordered-copies-over", copied_over<kvk::barrier>},
+    {"ordered-issue", issued<kvk::barrier>},
+    {"ordered-landing", landed<kvk::barrier>},
     {"ordered-own-words", own_words},
     {"race-block", pass_on<nothing>},
     {"race-block-with-warp", pass_on<kvk::barrier_warp>},
@@ -104,8 +145,12 @@ const struct {
     {"race-warp-with-shuffle", pass_on_in_warp<shuffles>},
     {"race-turns", turns<nothing>},
     {"race-turns-with-warp", turns<kvk::barrier_warp>},
+    {"race-warp-turns", turns_of_warps<nothing>},
+    {"race-warp-turns-with-shuffle", turns_of_warps<shuffles>},
     {"race-copies", copied<nothing>},
     {"race-copies-over", copied_over<nothing>},
+    {"race-issue", issued<nothing>},
+    {"race-landing", landed<nothing>},
     {"race-blocks-word", word_of_all_blocks},
     {"race-blocks-lane", lane_of_all_blocks},
     {"race-next-block", next_block},
