@@ -36,6 +36,13 @@ pub struct StreamId(pub u64);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct EventId(pub u64);
 
+impl Address {
+    /// Whether so many bytes from here share one with as many from there.
+    pub(crate) fn overlaps(self, other: Address, bytes: usize) -> bool {
+        bytes > 0 && self.0.abs_diff(other.0) < bytes as u64
+    }
+}
+
 /// What a device is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Facts {
@@ -67,7 +74,7 @@ pub trait Device: Debug + Send + Sync {
     /// What it is. Never fails.
     fn facts(&self) -> &Facts;
 
-    /// Why it is lost, if it is. Work that failed is seen here, or by the next call.
+    /// Why it is lost, if it is known to be: on CUDA some call has to have been told.
     fn loss(&self) -> Option<Loss>;
 
     /// Memory whose contents mean nothing yet: on the CPU device NaN in every float type. Aligned to 16 bytes. Of 0 bytes
@@ -125,7 +132,7 @@ pub trait Device: Debug + Send + Sync {
 
     /// Enqueues a copy between allocations of this device, either of them pinned or not. Both are read and written when
     /// it is done, not now. Errors: `Handle`; `Foreign` if an address is in no allocation; `Range` if it is too near its
-    /// end.
+    /// end; `Overlap` if they share bytes.
     fn copy(&self, stream: StreamId, to: Address, from: Address, bytes: usize) -> Result<(), Error>;
 
     /// Enqueues that every byte becomes `value`. Errors: as `copy`.

@@ -42,6 +42,13 @@ pub enum Reason {
         /// What there is.
         available: usize,
     },
+    /// A copy between ranges that share bytes: what comes of it would be chance.
+    Overlap {
+        /// Where it was to write.
+        to: Address,
+        /// Where it was to read.
+        from: Address,
+    },
     /// An address in no allocation of this device.
     Foreign(Address),
     /// Memory in the other space than the operation works on.
@@ -108,6 +115,9 @@ impl fmt::Display for Reason {
             Reason::Memory { space, bytes } => write!(f, "{bytes} bytes of {space} are not there"),
             Reason::Range { address, bytes, available } => {
                 write!(f, "{bytes} bytes from {address} on, and its allocation ends after {available}")
+            }
+            Reason::Overlap { to, from } => {
+                write!(f, "what is copied to {to} overlaps what is copied from {from}: copy it by way of other memory")
             }
             Reason::Foreign(address) => {
                 write!(f, "{address} is in no allocation of this device: host memory goes through `write` and `read`")

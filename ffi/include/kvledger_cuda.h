@@ -53,7 +53,8 @@ enum {
   KVL_DEVICE_INJECTED = 10,  /* a failure that was asked for: the next try may succeed */
   KVL_DEVICE_LOST = 11,      /* work that was enqueued before has failed */
   KVL_DEVICE_NUMBER = 12,    /* the device's own: `number` */
-  KVL_DEVICE_ARGUMENT = 13   /* NULL, misaligned, or a number that means nothing: `text` names the argument */
+  KVL_DEVICE_ARGUMENT = 13,  /* NULL, misaligned, or a number that means nothing: `text` names the argument */
+  KVL_DEVICE_OVERLAP = 14    /* a copy between ranges that share bytes */
 };
 
 typedef struct kvl_device_error {
@@ -138,7 +139,7 @@ kvl_device_status kvl_device_wait(kvl_device device, kvl_event_mark event, kvl_d
 kvl_device_status kvl_device_follow(kvl_device device, kvl_stream stream, kvl_event_mark event,
                                     kvl_device_error *error);
 
-/* Enqueues a copy between allocations of the device. KVL_DEVICE_FOREIGN, _RANGE. */
+/* Enqueues a copy between allocations of the device. KVL_DEVICE_FOREIGN, _RANGE, _OVERLAP. */
 kvl_device_status kvl_device_copy(kvl_device device, kvl_stream stream, kvl_address to, kvl_address from, size_t bytes,
                                   kvl_device_error *error);
 /* Enqueues that every byte becomes `value`, below 256. The same. */

@@ -301,7 +301,11 @@ impl Device for Cpu {
     fn copy(&self, stream: StreamId, to: Address, from: Address, bytes: usize) -> Result<(), Error> {
         self.common.alive("copy")?;
         let queue = self.queue("copy", stream)?;
-        let (to, from) = (self.span("copy", to, bytes)?, self.span("copy", from, bytes)?);
+        let spans = (self.span("copy", to, bytes)?, self.span("copy", from, bytes)?);
+        if to.overlaps(from, bytes) {
+            return Err(Error::new("copy", Reason::Overlap { to, from }));
+        }
+        let (to, from) = spans;
         self.common.maybe_refuse("copy")?;
         self.enqueue("copy", &queue, Work::Copy { to, from, bytes })
     }

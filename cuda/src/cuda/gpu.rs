@@ -312,7 +312,11 @@ impl Device for Gpu {
 
     fn copy(&self, stream: StreamId, to: Address, from: Address, bytes: usize) -> Result<(), Error> {
         let stream = self.stream("copy", stream)?;
-        let (to, from) = (self.check("copy", to, bytes)?, self.check("copy", from, bytes)?);
+        let (to_pointer, from_pointer) = (self.check("copy", to, bytes)?, self.check("copy", from, bytes)?);
+        if to.overlaps(from, bytes) {
+            return Err(Error::new("copy", Reason::Overlap { to, from }));
+        }
+        let (to, from) = (to_pointer, from_pointer);
         // SAFETY: handles and ranges.
         self.answer("copy", unsafe { sys::cudaMemcpyAsync(to, from, bytes, sys::MEMCPY_DEFAULT, stream) })
     }

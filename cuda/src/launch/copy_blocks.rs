@@ -39,7 +39,7 @@ impl CopyBlocks {
     }
 
     /// Whether pairs are of the two pools, and may run in any order: no block is written twice, and none that is written
-    /// is read. [`Copier`](crate::Copier) makes such lists out of others. Cost: O(pairs).
+    /// is read. [`Mover::copy`](crate::Mover::copy) makes such lists out of others. Cost: O(pairs).
     pub fn check_pairs(&self, pairs: &[kvk_copy_pair]) -> Checked {
         let p = &self.params;
         check::count("pairs", pairs.len(), p.pair_count.into())?;

@@ -242,7 +242,7 @@ impl fmt::Display for Wrong {
                 write!(f, "entries {first} and {second} write to the same place: which one stays would be chance")
             }
             Wrong::Ordered { writer, reader } => {
-                write!(f, "entry {writer} writes what entry {reader} reads: `Copier` puts them in order")
+                write!(f, "entry {writer} writes what entry {reader} reads: `Mover::copy` puts them in order")
             }
             Wrong::Cycle { writer, reader } => write!(
                 f,

@@ -137,6 +137,10 @@ fn what_is_out_of_range_is_refused_before_anything_is_enqueued() {
         assert_eq!(reason(memory.write(&stream, 0, &[0u8; 65])), range(at(0), 65, 64));
         assert_eq!(reason(memory.read(&stream, 56, &mut [0u64; 2])), range(at(56), 16, 8));
         assert_eq!(reason(device.copy(stream.id(), at(0), at(32), 33)), range(at(32), 33, 32));
+        let overlap = |to: u64, from: u64| Reason::Overlap { to: at(to), from: at(from) };
+        assert_eq!(reason(device.copy(stream.id(), at(0), at(15), 16)), overlap(0, 15));
+        assert_eq!(reason(device.copy(stream.id(), at(15), at(0), 16)), overlap(15, 0));
+        device.copy(stream.id(), at(0), at(0), 0).unwrap();
         let host = [0u8; 64];
         let foreign = Address(host.as_ptr() as usize as u64);
         assert_eq!(reason(device.copy(stream.id(), at(0), foreign, 1)), Reason::Foreign(foreign));

@@ -119,6 +119,26 @@ fn a_list_is_not_overwritten_while_earlier_work_reads_it() {
 }
 
 #[test]
+fn empty_lists_are_no_work() {
+    for options in paces() {
+        let (device, stream) = open(options);
+        let (blocks, away) =
+            (pool(&stream, Space::Device, dense(16, 4), 5, 0), pool(&stream, Space::Pinned, dense(16, 4), 5, 0));
+        let (mut mover, status) = (Mover::new(&device, 0).unwrap(), Status::new(&stream).unwrap());
+        let sums = Memory::allocate(&device, Space::Device, 0).unwrap();
+        mover.copy(&stream, &blocks, &blocks, &[], None).unwrap();
+        mover.swap(&stream, &blocks, &away, &[]).unwrap();
+        mover.fill(&stream, &blocks, &[], 0).unwrap();
+        mover.checksum(&stream, &blocks, &[], &sums).unwrap();
+        let mut mover = Mover::new(&device, 2).unwrap();
+        let table = Table { memory: &sums, rows: 0, columns: 0, row_stride: 0 };
+        mover.compact(&stream, &blocks, &Compaction::of(&[false; 6]), table, &status).unwrap();
+        assert!(bytes(&stream, &blocks) == pattern(6 * 64, 0));
+        assert_eq!(status.take(&stream).unwrap(), None);
+    }
+}
+
+#[test]
 fn fills_and_sums_are_of_the_blocks_that_are_named() {
     for options in paces() {
         let (device, stream) = open(options);

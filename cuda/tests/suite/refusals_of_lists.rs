@@ -54,7 +54,7 @@ fn where_blocks_have_moved() {
     assert_eq!(rewrite.check_moved(&[0, 1, 2, 4]), block(3, 4));
 }
 
-/// TensorRT-LLM issue 9056 and vllm-ascend issue 16013: what a launch must not be given; `Copier` puts it in order.
+/// TensorRT-LLM issue 9056 and vllm-ascend issue 16013: what a launch must not be given; `Mover::copy` puts it in order.
 #[test]
 fn pairs_of_one_launch() {
     let pair = |source, destination| kvk_copy_pair { source, destination, tokens: 4, reserved: 0 };

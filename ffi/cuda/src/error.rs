@@ -56,6 +56,7 @@ pub fn status_of(reason: Reason) -> u32 {
         Reason::Refused(_) => 9,
         Reason::Injected => 10,
         Reason::Lost(_) => 11,
+        Reason::Overlap { .. } => 14,
         _ => 12,
     }
 }

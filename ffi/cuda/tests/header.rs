@@ -93,6 +93,7 @@ fn numbers_are_the_same() {
         ("FOREIGN", Reason::Foreign(kvledger_cuda::Address(1))),
         ("ELSEWHERE", Reason::Elsewhere(kvledger_cuda::Space::Pinned)),
         ("HANDLE", Reason::Handle),
+        ("OVERLAP", Reason::Overlap { to: kvledger_cuda::Address(1), from: kvledger_cuda::Address(2) }),
         ("INJECTED", Reason::Injected),
         ("NUMBER", Reason::Number { number: 3, text: "three" }),
     ];
