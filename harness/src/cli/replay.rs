@@ -1,6 +1,7 @@
 //! `kvledger replay`.
 
 use super::case::{CaseArgs, check_possible};
+use super::kernels::{self, DeviceName};
 use super::output::{self, write_json, write_out};
 use super::values::{PolicyName, PromisedOutput, count_u32, count_usize};
 use super::{Stop, formats, input, progress, terminal};
@@ -37,6 +38,15 @@ pub struct Args {
     /// Show how long each simulation took; with =RUNS the least of so many runs
     #[arg(long, value_parser = count_u32, value_name = "RUNS", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     time: Option<NonZeroU32>,
+
+    /// Serve the trace on this device by a small model: real keys, values and attention, every result compared. All requests
+    /// come at once, and no other figures are made; the first 24 unless --first says otherwise
+    #[arg(long, value_name = "DEVICE", conflicts_with_all = ["threads", "time", "audit", "max_running", "safety", "max_context", "step_us", "time_scale", "percentile_tokens", "exceed"])]
+    device: Option<DeviceName>,
+
+    /// Most tokens that a request makes on the device; the rest of its output is left out
+    #[arg(long, value_name = "TOKENS", value_parser = count_u32, default_value = "16", requires = "device")]
+    device_output: NonZeroU32,
 }
 
 /// Where nobody says how wide a line may be: four policies beside one another.
@@ -50,16 +60,23 @@ Examples:
   kvledger replay trace.jsonl --pool 24576 --safety 384 --json figures.json
   kvledger replay trace.csv --policy incremental --time-scale 1/4 --audit
   kvledger replay trace.jsonl --policy full --sharing off,live,retain --group one,tenant
+  kvledger replay --device cpu --sharing retain      the kernels too: every result compared with a shadow
 
 ",
     formats!(),
-    "\n\nExit codes: 0 done; 1 an invariant did not hold; 2 the flags or the trace cannot be used."
+    "\n\nExit codes: 0 done; 1 an invariant did not hold, or a result on the device differs; 2 the flags, the trace or the device \
+     cannot be used."
 );
 
 /// Runs the command.
 pub fn run(args: &Args) -> Result<(), Stop> {
     args.case.check(&args.policy)?;
     output::is_no_input(args.json.as_deref(), &args.case.paths)?;
+    if let Some(device) = args.device {
+        let json = args.json.as_deref();
+        let (policies, output_most) = (&args.policy[..], args.device_output.get());
+        return kernels::serve::run(&kernels::serve::Request { device, case: &args.case, policies, output_most, json });
+    }
     let trace = args.case.read()?;
     let outputs = Ranked::outputs(&trace);
     let cases = args.case.cases(&args.policy, &trace, &outputs);

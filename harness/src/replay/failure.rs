@@ -24,6 +24,13 @@ pub enum Failure {
         /// What differs.
         what: String,
     },
+    /// The device failed.
+    Device {
+        /// In which step.
+        step: u64,
+        /// What it said.
+        what: String,
+    },
     /// A manager of blocks did not do what workload W of the bench says. A bug of the pool, or of a peer.
     Workload(String),
     /// The thread that replayed it panicked. A bug; what the thread said is on standard error.
@@ -44,6 +51,7 @@ impl fmt::Display for Failure {
             Failure::Workload(what) => write!(f, "workload W: {what}"),
             Failure::Answer { step, call, answer } => write!(f, "step {step}: the pool answered `{answer}` to {call}"),
             Failure::Audit { step, what } => write!(f, "step {step}: {what}"),
+            Failure::Device { step, what } => write!(f, "step {step}: the device: {what}"),
             Failure::Died => f.write_str("the thread that replayed it panicked"),
         }
     }

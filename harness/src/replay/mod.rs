@@ -27,6 +27,7 @@ mod names;
 mod prepared;
 mod promise;
 mod roster;
+pub mod served;
 mod settings;
 mod sizing;
 mod statics;

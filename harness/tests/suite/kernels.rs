@@ -144,3 +144,40 @@ fn what_cannot_be_profiled_is_refused() {
         }
     }
 }
+
+fn replay(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kvledger"));
+    command.args(["replay", "--device", "cpu"]).args(args).env_remove("COLUMNS").output().expect("the command starts")
+}
+
+/// Real keys, values and attention over the pool's rows, two streams at their own pace, blocks that change hands.
+#[test]
+fn a_trace_is_served_on_the_cpu_device_and_every_result_is_right() {
+    let output = replay(&["--first", "12", "--device-output", "6", "--sharing", "live", "--json", "-"]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let number = |name: &str| document[name].as_u64().unwrap_or_else(|| panic!("{name} in {document}"));
+    assert_eq!((number("requests"), number("rejected"), &document["sharing"]), (12, 0, &"live".into()));
+    assert!(number("compared_rows") >= 12 * 6 * 3 && document["error_share"].as_f64().is_some_and(|share| share < 1.0));
+    assert!(number("blocks_taken") > number("blocks_distinct") && number("blocks_retired") > 0, "{document}");
+    let said = text(&replay(&["--first", "3", "--device-output", "2"]).stdout);
+    assert!(said.contains("rows compared, all right") && said.contains("the sample, served by"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_served_is_refused() {
+    for (args, names) in [
+        (&["--policy", "incremental"][..], "give `full`"),
+        (&["--sharing", "off,live"], "one value each"),
+        (&["--audit"], "--audit"),
+        (&["--pool", "2"], "--pool"),
+        (&["no/such/trace.jsonl"], "no/such/trace.jsonl"),
+        (&["--json", "no/such/folder/x.json"], "give a file in a folder that is there"),
+    ] {
+        let output = replay(args);
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(names), "{args:?}: {said}");
+    }
+    let alone = Command::new(env!("CARGO_BIN_EXE_kvledger")).args(["replay", "--device-output", "3"]).output();
+    assert_eq!(alone.expect("it starts").status.code(), Some(2));
+}

@@ -1,13 +1,15 @@
 //! What commands about kernels have in common: devices by name.
 
 pub mod profile;
+pub mod serve;
 pub mod verify;
 
 use super::Stop;
 use clap::ValueEnum;
-use kvledger_cuda::cpu::{Options, Pace};
+use kvledger_cuda::cpu::{Options, Order, Pace, Pauses};
 use kvledger_cuda::{Cpu, Cuda, Device, Error};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// `--device`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -32,6 +34,20 @@ impl DeviceName {
         match self {
             DeviceName::Cpu => {
                 let device: Arc<dyn Device> = Cpu::open(Options { pace: Pace::AtOnce, ..Options::default() });
+                Ok(device)
+            }
+            DeviceName::Cuda => Cuda::open(0),
+        }
+    }
+
+    /// A device whose streams work by themselves, each at its own pace.
+    pub fn open_apart(self, seed: u64) -> Result<Arc<dyn Device>, Error> {
+        let pauses = Pauses { seed, one_in: 16, most: Duration::from_millis(1) };
+        match self {
+            DeviceName::Cpu => {
+                let pace = Pace::Threads(pauses);
+                let device: Arc<dyn Device> =
+                    Cpu::open(Options { pace, order: Order::Random(seed), ..Options::default() });
                 Ok(device)
             }
             DeviceName::Cuda => Cuda::open(0),

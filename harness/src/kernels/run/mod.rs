@@ -9,7 +9,7 @@ mod gather;
 mod joins;
 mod pool;
 
-pub use attend::Prepared as PreparedAttend;
+pub use attend::{LSE_TOLERANCE, Prepared as PreparedAttend, tolerance};
 pub use bench::Bench;
 pub use pool::DevicePool;
 
