@@ -3,10 +3,13 @@
 use crate::bench::{Bench, Found, found_with};
 use crate::{checksum, copy, large};
 
+/// A check that must find the mistake.
+type Check<'a> = &'a dyn Fn(&Bench) -> Found;
+
 #[test]
 fn planted_mistakes_are_found() {
     let copies = |bench: &Bench| copy::CASES.iter().try_for_each(|case| copy::check(bench, case));
-    let checks: [(&str, &dyn Fn(&Bench) -> Found); 3] = [
+    let checks: [(&str, Check<'_>); 3] = [
         ("whole_blocks", &copies),
         ("barrier_before_sum", &|bench| checksum::check(bench, 4096, &[1, 2])),
         ("offset_32_bits", &large::check),
