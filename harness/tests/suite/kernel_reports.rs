@@ -8,7 +8,7 @@ use kvledger_cuda::launch::{self, Launch, Wrong};
 use kvledger_cuda::raw::{
     KVK_FAULT_BLOCK, KVK_FAULT_TABLE, kvk_attend_params, kvk_copy_pair, kvk_copy_params, kvk_shape, kvk_table,
 };
-use kvledger_cuda::{Cpu, Device};
+use kvledger_cuda::{BlockPool, Cpu, Device, Mover};
 use kvledger_harness::kernels::case::{Attend, Blocks, CopyBlocks, Pieces};
 use kvledger_harness::kernels::known;
 use kvledger_harness::kernels::reference::{self, Report};
@@ -226,6 +226,28 @@ fn case_18_all_copies_read_what_was_there_before() {
     };
     assert_eq!(after(&[(1, 2), (2, 3)]), [0, 1, 1, 2]);
     assert_eq!(after(&[(1, 2), (2, 1)]), [0, 2, 1, 3]);
+}
+
+/// And what a device makes of them: whoever copies through a `Mover` gets just that, in as many launches as it takes.
+#[test]
+fn case_18_a_device_copies_all_at_once() {
+    let bench = bench();
+    let shape = kvk_shape { block_stride: 16, piece_stride: 16, token_bytes: 16, pieces: 1, block_tokens: 1 };
+    let mut mover = Mover::new(bench.device(), 8).expect("a device");
+    let mut after = |pairs: &[(u32, u32)], spare: Option<u32>| {
+        let bytes: Vec<u8> = (0..80u8).map(|byte| byte / 16).collect();
+        let pool = BlockPool::new(bench.holding(&bytes).expect("memory"), shape, 4).expect("a pool");
+        let pair = |&(source, destination): &(u32, u32)| kvk_copy_pair { source, destination, tokens: 1, reserved: 0 };
+        let pairs: Vec<_> = pairs.iter().map(pair).collect();
+        mover.copy(bench.stream(), &pool, &pool, &pairs, spare).map_err(|error| error.to_string())?;
+        let bytes: Vec<u8> = bench.read(pool.memory(), 80).expect("memory");
+        Ok::<_, String>([bytes[16], bytes[32], bytes[48]])
+    };
+    assert_eq!(after(&[(1, 2), (2, 3)], None), Ok([1, 1, 2]));
+    assert_eq!(after(&[(1, 2), (2, 1)], Some(4)), Ok([2, 1, 3]));
+    let refused = |answer: Result<[u8; 3], String>| answer.expect_err("it is refused");
+    assert!(refused(after(&[(1, 2), (2, 1)], None)).contains("spare"));
+    assert!(refused(after(&[(1, 3), (2, 3)], None)).contains("write to the same place"));
 }
 
 /// Ids that are no block of the pool: below, above, far above. Reported with the first place, and nothing else changes.

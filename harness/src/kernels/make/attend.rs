@@ -101,6 +101,7 @@ pub fn random(random: &mut Random) -> Attend {
     wanted.title = title(&wanted);
     let mut case = attend(&wanted, random);
     more(&mut case, random);
+    spoil(&mut case, random);
     turn(&mut case.table, random);
     case
 }
@@ -127,8 +128,14 @@ fn options(random: &mut Random, query_heads: u32, head_dim: u32) -> Options {
     options
 }
 
-/// Positions, and ranges of keys, each once in five.
+/// Positions, and ranges of keys, each once in five; a query that binary16 does not hold, where it is to.
 fn more(case: &mut Attend, random: &mut Random) {
+    let is_narrow = !case.pool.shape.element.is_wide() && case.element == Element::Bf16;
+    if is_narrow && !case.queries.is_empty() && random.once_in(4) {
+        let at = random.below(case.queries.len() as u32) as usize;
+        case.queries[at] = Element::Bf16.nearest(random.one_of(&[1e5, -7e4]));
+        case.title.push_str(", a query beyond binary16");
+    }
     let longest = case.lengths.iter().copied().max().unwrap_or(0);
     if random.once_in(5) {
         case.query_positions = (0..case.query_tokens()).map(|_| random.below(longest + 2)).collect();
@@ -141,6 +148,25 @@ fn more(case: &mut Attend, random: &mut Random) {
     if random.once_in(5) {
         case.ends = ends;
     }
+}
+
+/// Once in five: ids of no block, or a table that ends before the keys do. (Where tokens have positions, keys between those
+/// that are seen are looked up too, so that which ones are reported is not said by the batch.)
+fn spoil(case: &mut Attend, random: &mut Random) {
+    if !case.query_positions.is_empty() || case.lengths.is_empty() || !random.once_in(5) {
+        return;
+    }
+    if case.table.columns > 1 && random.once_in(2) {
+        case.table.columns -= 1;
+        case.table.rows.iter_mut().for_each(|row| row.truncate(case.table.columns as usize));
+        case.title.push_str(", a table that is too short");
+        return;
+    }
+    for row in &mut case.table.rows {
+        let at = random.below(row.len() as u32) as usize;
+        row[at] = random.one_of(&[0, case.pool.shape.blocks + 1, u32::MAX / 2, u32::MAX]);
+    }
+    case.title.push_str(", ids of no block");
 }
 
 fn title(wanted: &Wanted) -> String {
