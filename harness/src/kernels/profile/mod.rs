@@ -5,9 +5,9 @@
 //! the copy that the same device does of plain memory.
 //!
 //! 1. [`shapes`]: the work, at the size of a server. [`Shape::small`] is the same with few sequences, short, for counting.
-//! 2. [`floor`](mod@floor): bytes and operations that the work takes at least, and what that is in time for a bandwidth.
+//! 2. `floor`: bytes and operations that the work takes at least, and what that is in time for a bandwidth.
 //! 3. [`Loaded`]: the work in a device's memory, to be launched.
-//! 4. [`count`] runs it once on the CPU device; [`time`](mod@time) again and again on a GPU.
+//! 4. [`count`] runs it once on the CPU device; `time` again and again on a GPU.
 
 mod count;
 mod floor;
