@@ -12,6 +12,9 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::SystemTime;
 
+/// Lines of a compiler that are shown when it fails.
+const SAID_MAX: usize = 100;
+
 /// One source to compile.
 pub struct Unit {
     pub source: PathBuf,
@@ -81,9 +84,12 @@ impl Unit {
         if output.status.success() {
             return Ok(());
         }
-        // Whole, above what cargo says: it shows what a failed build script wrote there.
-        eprint!("{said}");
-        Err(format!("{} did not compile with {}", self.source.display(), self.compiler.display()))
+        // Cargo shows nothing else of a build script.
+        for line in said.lines().take(SAID_MAX) {
+            println!("cargo::error={line}");
+        }
+        let (source, compiler) = (self.source.display(), self.compiler.display());
+        Err(format!("{source} did not compile with {compiler}: {}", output.status))
     }
 
     fn line(&self) -> String {
