@@ -181,3 +181,37 @@ fn what_cannot_be_served_is_refused() {
     let alone = Command::new(env!("CARGO_BIN_EXE_kvledger")).args(["replay", "--device-output", "3"]).output();
     assert_eq!(alone.expect("it starts").status.code(), Some(2));
 }
+
+/// `harness/device.sh` where there is no GPU: the same steps, so that it works when somebody has one.
+#[cfg(unix)]
+#[test]
+fn the_script_for_a_gpu_machine_runs_dry() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/device.sh");
+    let out = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("device-results");
+    let peers = out.join("peers");
+    std::fs::create_dir_all(&peers).expect("a folder for the test");
+    for (name, text) in [("writes", "#!/bin/sh\necho '{}' > \"$1\"\n"), ("fails", "#!/bin/sh\necho no; exit 3\n")] {
+        use std::os::unix::fs::PermissionsExt;
+        let file = peers.join(format!("{name}.sh"));
+        std::fs::write(&file, text).expect("a file for the test");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    }
+    let run = |args: &[&str], peers: Option<&std::path::Path>| {
+        let mut command = Command::new("bash");
+        command.arg(script).args(args).env("KVLEDGER", env!("CARGO_BIN_EXE_kvledger")).env("OUT", &out);
+        peers.map(|peers| command.env("KVL_PEERS", peers));
+        command.env_remove("COLUMNS").output().expect("bash starts")
+    };
+    let output = run(&["--dry-run"], None);
+    assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
+    for name in ["verify.json", "profile.json"] {
+        let document: Value = serde_json::from_slice(&std::fs::read(out.join(name)).expect(name)).expect("JSON");
+        assert_eq!(document["device"], "cpu");
+    }
+    // A step that fails is told, and the others are done all the same.
+    let output = run(&["--dry-run"], Some(&peers));
+    let said = text(&output.stdout);
+    assert!(output.status.code() == Some(1) && said.contains("failed (3): no"), "{said}");
+    assert!(out.join("peer-writes.json").exists() && said.contains("append-64"), "{said}");
+    assert_eq!(run(&["--dry"], None).status.code(), Some(2));
+}
