@@ -32,7 +32,12 @@ struct Tool {
 const RUST: &str = "curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh";
 const OLDEST_RUST: Option<&str> = Some(env!("CARGO_PKG_RUST_VERSION"));
 /// What compiles anything.
-const COMPILED: &[&str] = &["lint", "test", "verify", "replay", "counts", "loom", "archive", "c", "fuzz", "cuda"];
+const COMPILED: &[&str] = &[
+    "lint", "test", "plants", "address", "races", "verify", "replay", "counts", "loom", "archive", "c", "fuzz", "cuda",
+];
+/// What compiles kernels for the CPU device; the command has them in it.
+const KERNELS: &[&str] =
+    &["lint", "test", "executor", "cross", "plants", "address", "races", "verify", "replay", "counts", "fuzz", "cuda"];
 const ALL: &[Need] = &[Need::Build, Need::Archive, Need::C, Need::Checks, Need::Cuda];
 const ARCHIVE: &[Need] = &[Need::Archive, Need::C, Need::Checks];
 const C: &[Need] = &[Need::C, Need::Checks];
@@ -50,10 +55,7 @@ const TOOLS: [Tool; 18] = [
     tool("rustfmt", CHECKS, &["fmt"], Get::Command("rustup component add rustfmt")),
     tool("cargo-clippy", CHECKS, &["lint"], Get::Command("rustup component add clippy")),
     tool("cc", ALL, COMPILED, Get::Package("gcc", "gcc")),
-    Tool {
-        variable: Some("CXX"),
-        ..tool("c++", &[Need::Build, Need::Checks, Need::Cuda], &["lint", "test", "fuzz", "cuda"], CXX_PACKAGE)
-    },
+    Tool { variable: Some("CXX"), ..tool("c++", &[Need::Build, Need::Checks, Need::Cuda], KERNELS, CXX_PACKAGE) },
     tool("gcc", C, &["c"], Get::Package("gcc", "gcc")),
     tool("g++", C, &["c"], CXX_PACKAGE),
     tool("ld", ARCHIVE, &["archive", "c"], BINUTILS),
