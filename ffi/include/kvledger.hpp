@@ -79,7 +79,8 @@ inline Memory allocate(std::size_t bytes) noexcept {
 }  // namespace detail
 
 /* A request, from open to end. Moved, not copied. Destroyed, it is ended as kvl_end does: its blocks come back when
- * submitted work is over. It is driven by one thread at a time, and must not outlive the pool that opened it. */
+ * submitted work is over. It is driven by one thread at a time, and must not outlive the pool that opened it; nobody may
+ * be driving it when it is destroyed, or assigned to: it could not end, and what it was promised would be lost. */
 class Sequence {
  public:
   Sequence() noexcept = default;
@@ -173,7 +174,10 @@ class Sequence {
 
  private:
   void finish() noexcept {
-    if (pool_ != nullptr) (void)end();
+    if (pool_ == nullptr) return;
+    const kvl_status status = end().status();
+    assert(status != KVL_BUSY);
+    (void)status;
   }
 
   const kvl_pool *pool_ = nullptr;

@@ -4,7 +4,7 @@
 //! The problem: a batch has one sequence of 128K keys and thirty of 500. One thread block a sequence is then as slow as
 //! the longest one; a fixed number of cuts is too many for most and too few for one. So every thread block gets one
 //! contiguous run of key tiles, all of equal cost, and a row tile is cut where a thread block's share ends. What was cut
-//! is joined by a second launch. With G thread blocks that is at most `rows + G − 1` items and `2(G − 1)` partial
+//! is joined by a second launch. With G thread blocks that is at most `row tiles + G − 1` items and `2(G − 1)` partial
 //! results, whatever the lengths are: so buffers of a fixed size are always enough, and one captured graph serves every
 //! batch.
 //!

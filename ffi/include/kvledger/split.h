@@ -100,7 +100,8 @@ typedef struct kvl_split_places {
   uint64_t join_count;  /* uint32_t */
   uint32_t items_max;   /* equal shares: at most row tiles + thread_blocks - 1 */
   uint32_t joins_max;
-  uint32_t parts_max; /* equal shares: at most 2 * (thread_blocks - 1); each [tile_rows][head_dim + 1] floats */
+  uint32_t parts_max; /* equal shares: at most 2 * (thread_blocks - 1). Two arrays of floats: outputs
+                       * [parts_max][tile_rows][head_dim], and logarithms [parts_max][tile_rows] */
   uint32_t row_tiles_max;
 } kvl_split_places;
 

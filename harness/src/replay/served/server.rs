@@ -69,7 +69,7 @@ pub struct Served {
     pub distinct: u64,
     /// Blocks that waited for work when their last holder left.
     pub retired: u64,
-    /// Admissions that were refused because blocks were on their way back.
+    /// Admissions that were refused for blocks and tried again.
     pub retries: u64,
 }
 
