@@ -44,7 +44,9 @@ typedef struct kvk_attend_params {
   kvk_table table;
   const uint32_t *lengths;          // [sequences]: keys of each, those of its query tokens included
   const uint32_t *query_starts;     // [sequences + 1] first query token of each, or NULL: one each
-  const uint32_t *query_positions;  // [query tokens]: places in their sequences, or NULL: the last ones
+  // [query tokens]: places in their sequences, below 2^31 - 1, or NULL: the last ones. With a window, tokens of one
+  // sequence must stand side by side: keys between two windows are looked up and read, though nobody sees them.
+  const uint32_t *query_positions;
   const void *queries;              // [query tokens][query_heads][head_dim] of `type`
   void *output;                     // the same shape; every row is written
   float *lse;                       // [query tokens][query_heads], or NULL: ln of the sum of exp(score)

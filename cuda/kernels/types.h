@@ -42,6 +42,7 @@ typedef struct kvk_cache {
   int64_t block_stride;        // elements
   int64_t token_stride;
   int64_t head_stride;
+  // Values with scales of their own are multiplied as binary16: scaled, they must lie within +-65,504.
   float *key_scales;           // NULL: `key_scale` for all; else one number a (block, token, head), multiplied in
   float *value_scales;         // NULL exactly when `key_scales` is
   int64_t scale_block_stride;  // floats

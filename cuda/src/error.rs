@@ -59,7 +59,8 @@ pub enum Reason {
     Refused(Refusal),
     /// As it was asked of the CPU device: nothing was done, and the next try may succeed.
     Injected,
-    /// Work that was enqueued before has failed; the device has to be opened anew.
+    /// Work that was enqueued before has failed; the device has to be opened anew. With CUDA most failures of work lose it
+    /// for the whole process, which then has to be started again.
     Lost(Loss),
     /// The device's own.
     Number {

@@ -16,7 +16,8 @@
  *   Addresses are the device's, 0 is none. On the CPU device too, the host faults when it follows one of device memory.
  *   Threads   Every function may be called from any thread. None may be called from a signal handler: there are locks.
  *   Work      is enqueued and done later, in the order of its stream. Work that fails loses the device: every call is
- *             answered KVL_DEVICE_LOST from then on, and it is closed and opened anew; kvl_abandon tells the ledger.
+ *             answered KVL_DEVICE_LOST from then on, and it is closed and opened anew; kvl_abandon tells the ledger. With
+ *             CUDA most such failures are of the whole process: only starting it again helps.
  *
  * On a GPU a stream is a cudaStream_t as a number, and an event a cudaEvent_t: kvl_device_adopt_stream takes a stream of
  * the caller's own. */
@@ -115,7 +116,8 @@ kvl_device_status kvl_device_check(kvl_device device, kvl_device_error *error);
 /* `bytes` in `space`, aligned to 16 bytes, contents undefined (on the CPU device NaN). KVL_DEVICE_MEMORY, _ARGUMENT. */
 kvl_device_status kvl_device_allocate(kvl_device device, uint32_t space, size_t bytes, kvl_address *address,
                                       kvl_device_error *error);
-/* Gives it back; work that was enqueued before may still use it. 0 does nothing. */
+/* Gives it back; work that was enqueued before may still use it. 0 does nothing. On a GPU it waits for all work of the
+ * device, streams of others included, and must not be called while a stream is being captured. */
 kvl_device_status kvl_device_free(kvl_device device, kvl_address address, kvl_device_error *error);
 /* Pinned memory as the host sees it. KVL_DEVICE_FOREIGN, _ELSEWHERE. */
 kvl_device_status kvl_device_host_pointer(kvl_device device, kvl_address address, void **host, kvl_device_error *error);

@@ -9,7 +9,7 @@
 
 namespace kvk {
 
-// Keys `begin..end` of one sequence and head. All of them are seen by some row.
+// Keys `begin..end` of one sequence and head: from the first that any row sees to the last.
 struct KeyRange {
   Row row;
   uint32_t head;

@@ -95,6 +95,34 @@ fn facts(number: c_int) -> Result<Facts, Error> {
     })
 }
 
+/// What was not given back goes with the device, when its work is done. Streams of others stay as they are.
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        // A lost device answers errors to all of this, and has nothing left to give.
+        let _ = self.enter("close");
+        // SAFETY: asks for work to be done.
+        unsafe { sys::cudaDeviceSynchronize() };
+        let known = core::mem::take(self.known.get_mut().unwrap_or_else(PoisonError::into_inner));
+        for stream in &known.streams {
+            // SAFETY: a stream, handed out once and not given back before; nobody can name it any more.
+            unsafe { sys::cudaStreamDestroy(pointer(*stream)) };
+        }
+        for event in &known.events {
+            // SAFETY: as above, an event.
+            unsafe { sys::cudaEventDestroy(pointer(*event)) };
+        }
+        for (address, space) in known.allocations() {
+            match space {
+                // SAFETY: as above, an allocation; no work uses it.
+                Space::Device => unsafe { sys::cudaFree(pointer(address.0)) },
+                // SAFETY: as above.
+                Space::Pinned => unsafe { sys::cudaFreeHost(pointer(address.0)) },
+            };
+        }
+        forget_error();
+    }
+}
+
 impl Gpu {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
@@ -162,6 +190,8 @@ fn pointer(number: u64) -> *mut c_void {
 /// Memory that is the device's must be long enough and of the right kind; of other memory nothing is known.
 fn look_up(known: &Known, used: Use, address: u64) -> Result<u64, Refusal> {
     match known.extent(Address(address)) {
+        // The end of an allocation: somebody else's memory may begin there.
+        Some(extent) if extent.bytes == 0 && used.bytes > 0 => Ok(address),
         Some(extent) if used.bytes > extent.bytes as u64 => {
             Err(Refusal::new(used.field, Wrong::Short { needed: used.bytes, available: extent.bytes as u64 }))
         }

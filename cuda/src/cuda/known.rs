@@ -24,6 +24,11 @@ impl Known {
         self.memory.remove(&address.0).map(|(space, _)| space)
     }
 
+    /// All that was not given back.
+    pub fn allocations(&self) -> impl Iterator<Item = (Address, Space)> {
+        self.memory.iter().map(|(address, (space, _))| (Address(*address), *space))
+    }
+
     pub fn extent(&self, address: Address) -> Option<Extent> {
         let (first, (space, bytes)) = self.memory.range(..=address.0).next_back()?;
         let bytes = (*bytes as u64).checked_sub(address.0 - first)?;

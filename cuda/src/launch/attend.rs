@@ -30,6 +30,9 @@ pub struct Attend {
     pub parts: u32,
 }
 
+/// Most keys of a sequence: places are 31 bits to a kernel.
+const LONGEST_MAX: u32 = i32::MAX as u32;
+
 impl Attend {
     /// Whether the kernels can be given these.
     pub fn check(&self) -> Checked {
@@ -38,6 +41,7 @@ impl Attend {
         self.check_kind()?;
         self.check_numbers()?;
         check::status(p.status)?;
+        check::at_most("longest", self.longest.into(), LONGEST_MAX.into())?;
         check::table(&p.table, self.table_rows, self.longest, p.cache.block_tokens)?;
         check::needed("lengths", p.lengths)?;
         check::optional("query_starts", p.query_starts)?;
@@ -156,6 +160,11 @@ impl Attend {
         }
         if !p.query_positions.is_null() {
             check::count("query_positions", query_positions.len(), self.query_tokens.into())?;
+            let most = u64::from(LONGEST_MAX);
+            if let Some(entry) = query_positions.iter().position(|position| u64::from(*position) >= most) {
+                let value = query_positions[entry].into();
+                return refuse("query_positions", Wrong::Entry { entry, value, most: most - 1 });
+            }
         }
         Ok(())
     }

@@ -8,7 +8,8 @@
 //!    short, plans without room. The [`Refusal`] names the field and how to mend it.
 //! 3. What is in device memory is checked where it comes from, on the host: [`Append::check_slots`],
 //!    [`Attend::check_batch`], [`CopyBlocks::check_pairs`] and their like take the lists before they are copied.
-//! 4. A device looks every pointer up: memory of the host, too short memory and the wrong kind are refused too.
+//! 4. A device looks every pointer up: too short memory and the wrong kind are refused too. Of memory that it has not handed
+//!    out the CPU device refuses all; a GPU cannot tell what it is, and takes it.
 
 mod append;
 mod attend;

@@ -123,6 +123,11 @@ fn batches() {
     launch.check_batch(&[3, 0, 9], &[0, 2, 2, 5], &[1, 2, 3, 4, 5]).unwrap();
     assert_eq!(launch.check_batch(&[3, 0, 9], &[0, 2, 5], &[]), count("query_starts", 3, 4));
     assert_eq!(launch.check_batch(&[3, 0, 9], &[0, 2, 2, 5], &[1]), count("query_positions", 1, 5));
+    let beyond = [0, 1, i32::MAX as u32, 3, 4];
+    let refused = launch.check_batch(&[3, 0, 9], &[0, 2, 2, 5], &beyond).expect_err("places are 31 bits");
+    assert_eq!(refused.field, "query_positions");
+    let most = Attend { longest: i32::MAX as u32 + 1, ..launch };
+    assert_eq!(most.check().expect_err("so are keys").field, "longest");
     let starts = |wrong| Err(Refusal::new("query_starts", wrong));
     let descending = launch.check_batch(&[3, 0, 9], &[0, 2, 1, 5], &[]);
     assert_eq!(descending, starts(Wrong::Descending { entry: 2 }));
