@@ -148,7 +148,8 @@ impl<'pool> Epochs<'pool> {
 }
 
 impl Drop for Epochs<'_> {
-    /// What was launched is waited for, so that no epoch stays open.
+    /// What was launched is waited for. Where a device that is not lost does not say that work is over, its epoch stays open:
+    /// the blocks may still be touched, and are given to nobody.
     fn drop(&mut self) {
         let _ = self.wait();
     }
@@ -182,7 +183,7 @@ impl Step<'_, '_> {
         }
     }
 
-    /// There is no mark to wait for: the whole stream is waited for.
+    /// There is no mark to wait for: the whole stream is waited for. If that cannot be, the epoch stays open, as above.
     fn without_event(&mut self, error: Error) -> EpochError {
         if error.is_loss() {
             return self.epochs.failed(error);

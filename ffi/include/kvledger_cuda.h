@@ -103,7 +103,8 @@ typedef struct kvl_device_facts {
 kvl_device_status kvl_device_open_cpu(const kvl_cpu_options *options, kvl_device *device, kvl_device_error *error);
 /* GPU number `number`. KVL_DEVICE_NOT_BUILT, _NO_DRIVER, _NO_DEVICE, _NUMBER. */
 kvl_device_status kvl_device_open_cuda(uint32_t number, kvl_device *device, kvl_device_error *error);
-/* GPU 0 if this library has kernels for it and it is there, else the CPU device as zeroed options make it. */
+/* GPU 0 if this library has kernels for CUDA and it is there, else the CPU device as zeroed options make it. Whether the
+ * kernels were compiled for this GPU is said by the first launch (KVL_DEVICE_NUMBER, 209 or 222). */
 kvl_device_status kvl_device_open_any(kvl_device *device, kvl_device_error *error);
 /* Ends it when work that is enqueued is done; its memory goes with it. KVL_DEVICE_HANDLE. */
 kvl_device_status kvl_device_close(kvl_device device, kvl_device_error *error);
