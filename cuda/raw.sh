@@ -4,14 +4,23 @@
 #
 #   cuda/raw.sh             writes it
 #   cuda/raw.sh --check     compares, and shows what differs
+#   cuda/raw.sh --stale     says whether the headers have changed since, for which bindgen is not needed
 #   BINDGEN=PROGRAM         another one than that in PATH
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+raw=cuda/src/raw.rs
+# All that the header includes: of the compiler's rule, what is of this folder.
+headers=$(gcc -MM cuda/kernels/kvk.h | tr -d '\\' | xargs -n 1 | grep '^cuda/' | LC_ALL=C sort)
+made_of="Made of headers whose SHA-256, one after the other, is $(cat $headers | sha256sum | cut -d ' ' -f 1)."
+if [[ ${1:-} == --stale ]]; then
+  grep -qF "$made_of" "$raw" || { echo "cuda/raw.sh: headers have changed since $raw was made: run cuda/raw.sh" >&2; exit 1; }
+  exit
+fi
+
 bindgen=${BINDGEN:-bindgen}
 version='bindgen 0.73.2'
 [[ $("$bindgen" --version) == "$version" ]] || { echo "cuda/raw.sh: $version is needed: cargo install bindgen-cli" >&2; exit 2; }
-raw=cuda/src/raw.rs
 made=$(mktemp)
 trap 'rm -f "$made"' EXIT
 
@@ -19,6 +28,7 @@ trap 'rm -f "$made"' EXIT
 "$bindgen" cuda/kernels/kvk.h --use-core --allowlist-item '^(kvk_|KVK_).*' --default-enum-style=consts \
   --rust-target 1.85 --rust-edition 2024 --merge-extern-blocks --with-derive-default --with-derive-partialeq \
   --raw-line '//! What `cuda/kernels/kvk.h` declares, by `cuda/raw.sh`: not to be edited. Checks nothing; `launch` does.' \
+  --raw-line "//! $made_of" \
   --raw-line '' \
   --raw-line '#![allow(missing_docs, non_camel_case_types, rustdoc::broken_intra_doc_links)]' \
   --raw-line '#![allow(clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block, clippy::missing_safety_doc)]' \
