@@ -45,6 +45,10 @@ use std::thread::{self, JoinHandle};
 
 /// Shared memory that every GPU grants a thread block: no kernel may need more.
 const SHARED_BYTES: u32 = 99 * 1024;
+/// Devices that were opened.
+static DEVICES: AtomicU64 = AtomicU64::new(0);
+/// Of a number of a stream or event: its place among those of its device, which is all that chance depends on.
+const PLACE_BITS: u32 = 40;
 
 /// The device.
 #[derive(Debug)]
@@ -55,7 +59,7 @@ pub struct Cpu {
     registry: Mutex<Registry>,
     streams: Mutex<BTreeMap<u64, Stream>>,
     events: Mutex<BTreeMap<u64, Arc<Event>>>,
-    /// Numbers of streams and events: none is used twice.
+    /// Numbers of streams and events: none is used twice, nor by another device, which knows none of this one's.
     next: AtomicU64,
 }
 
@@ -82,7 +86,7 @@ impl Cpu {
             registry: Mutex::default(),
             streams: Mutex::default(),
             events: Mutex::default(),
-            next: AtomicU64::new(1),
+            next: AtomicU64::new((DEVICES.fetch_add(1, Ordering::Relaxed) << PLACE_BITS) + 1),
         })
     }
 
@@ -215,12 +219,13 @@ impl Device for Cpu {
     fn open_stream(&self) -> Result<StreamId, Error> {
         self.common.alive("open_stream")?;
         let number = self.number();
-        let queue = Arc::new(Queue::new(&self.options, number));
+        let place = number & ((1 << PLACE_BITS) - 1);
+        let queue = Arc::new(Queue::new(&self.options, place));
         let thread = match self.options.pace {
             Pace::AtOnce | Pace::ByHand => None,
             Pace::Threads(pauses) => {
                 let (queue, common) = (queue.clone(), self.common.clone());
-                let name = format!("kvk stream {number}");
+                let name = format!("kvk stream {place}");
                 let started = thread::Builder::new().name(name).spawn(move || queue.serve(&common, pauses));
                 let missing = Reason::Number { number: 0, text: "the system starts no more threads" };
                 Some(started.map_err(|_| Error::new("open_stream", missing))?)

@@ -183,6 +183,20 @@ fn handles_that_were_closed_or_are_foreign_are_refused() {
     }
 }
 
+/// Streams and events of the same place in another device: nothing is done there in their stead.
+#[test]
+fn handles_of_another_device_are_refused() {
+    let ((here, stream), (there, other)) = (open(by_hand()), open(by_hand()));
+    let (event, elsewhere) = (Event::open(&here).unwrap(), Event::open(&there).unwrap());
+    let refused = |operation, answer: Result<(), Error>| assert_eq!(answer, Err(Error::new(operation, Reason::Handle)));
+    refused("record", stream.record(&elsewhere));
+    refused("follow", other.follow(&event));
+    let memory = Memory::allocate(&there, Space::Device, 64).unwrap();
+    refused("finish", memory.write(&stream, 0, &[1u8; 4]));
+    refused("finish", memory.read(&stream, 0, &mut [1u8; 4]));
+    assert!(other.is_idle().unwrap() && elsewhere.is_over().unwrap() && event.is_over().unwrap());
+}
+
 #[test]
 fn an_allocation_that_nobody_can_have_is_refused() {
     let (device, _) = open(Options::default());
