@@ -92,7 +92,8 @@ impl Numbers<'_> {
         self.same_kinds()?;
         let off = |at: usize| {
             let (expected, found) = (self.expected[at], self.found[at]);
-            if expected == found { 0.0 } else { (found - expected).abs() / (limit * expected.abs().max(1.0)) }
+            // Kinds are the same: what is not finite is right.
+            if !expected.is_finite() { 0.0 } else { (found - expected).abs() / (limit * expected.abs().max(1.0)) }
         };
         let worst = (0..self.expected.len()).max_by(|a, b| off(*a).total_cmp(&off(*b)));
         let Some(worst) = worst else { return Ok(0.0) };
@@ -128,7 +129,10 @@ impl Numbers<'_> {
 
     /// The worst element of a row.
     fn worst(&self, row: usize) -> String {
-        let off = |at: usize| (self.found[at] - self.expected[at]).abs();
+        let off = |at: usize| {
+            let error = (self.found[at] - self.expected[at]).abs();
+            if self.expected[at].is_finite() { error } else { 0.0 }
+        };
         let range = row * self.row..(row + 1) * self.row;
         range.max_by(|a, b| off(*a).total_cmp(&off(*b))).map_or_else(String::new, |at| self.at(at))
     }
@@ -302,6 +306,8 @@ mod tests {
         };
         assert_eq!(of(&[], &[]), Ok(0.0));
         assert!(of(&[-80_000.0, f64::NEG_INFINITY], &[-80_000.5, f64::NEG_INFINITY]).is_ok());
+        assert_eq!(of(&[f64::NAN, 3.0, f64::INFINITY], &[f64::NAN, 3.0, f64::INFINITY]), Ok(0.0));
+        assert!(of(&[f64::NAN, 2.0], &[f64::NAN, 2.1]).expect_err("too far").to_string().contains("row 1"));
         let text = of(&[1.0, 2.0], &[1.0, 2.1]).expect_err("too far").to_string();
         assert!(text.contains("row 1: expected 2.000000, found 2.100000"), "{text}");
     }

@@ -4,7 +4,7 @@
 //! 2. [`run`] hands them out to threads, each with a device of its own. A device that a case has lost is opened anew.
 //! 3. What is wrong is kept with how to repeat it; the rest goes on, so that one fault does not hide another.
 
-use super::known::known;
+use super::known::{Known, known};
 use super::make::{Kernel, case};
 use super::run::{Bench, Case, Right};
 use kvledger_cuda::cpu::Order;
@@ -79,7 +79,11 @@ pub struct Outcome {
 
 /// All jobs, in order.
 pub fn jobs(settings: &Settings) -> Vec<Job> {
-    let reports: Vec<Kernel> = known().iter().map(|known| kernel_of(&known.case)).collect();
+    jobs_of(settings, &known())
+}
+
+fn jobs_of(settings: &Settings, reports: &[Known]) -> Vec<Job> {
+    let reports: Vec<Kernel> = reports.iter().map(|known| kernel_of(&known.case)).collect();
     let mut jobs = Vec::new();
     for kernel in Kernel::ALL.into_iter().filter(|kernel| settings.kernels.contains(kernel)) {
         let of_kernel = reports.iter().enumerate().filter(|(_, report)| **report == kernel);
@@ -112,16 +116,20 @@ pub fn run(
     open: &(dyn Fn() -> Result<Arc<dyn Device>, Error> + Sync),
     progress: &(dyn Fn(usize) + Sync),
 ) -> Result<BTreeMap<Kernel, Outcome>, Error> {
+    let reports = known();
     let round = Round {
-        jobs: jobs(settings),
+        jobs: jobs_of(settings, &reports),
+        reports,
         next: AtomicUsize::new(0),
         done: AtomicUsize::new(0),
         results: Mutex::default(),
         open,
     };
+    // A thread without a case would open a device for nothing; one there is, so that a device that is missing is told.
+    let threads = settings.threads.min(round.jobs.len()).max(1);
     let work = || round.work(progress).inspect_err(|_| round.next.store(usize::MAX / 2, Ordering::Relaxed));
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..settings.threads.max(1)).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| worker.join().expect("cases that panic are caught"))
     })?;
     Ok(round.outcomes(settings))
@@ -130,6 +138,8 @@ pub fn run(
 /// What the threads of a run share.
 struct Round<'a> {
     jobs: Vec<Job>,
+    /// Those that jobs name.
+    reports: Vec<Known>,
     next: AtomicUsize,
     done: AtomicUsize,
     results: Mutex<BTreeMap<usize, Result<Right, Wrong>>>,
@@ -139,11 +149,10 @@ struct Round<'a> {
 impl Round<'_> {
     /// Jobs, until there are no more.
     fn work(&self, progress: &(dyn Fn(usize) + Sync)) -> Result<(), Error> {
-        let reports = known();
         let mut bench = Bench::open(&(self.open)()?)?;
         while let Some((number, job)) = self.take() {
             let (case, source) = match job.origin {
-                Origin::Report(place) => (reports[place].case.clone(), Some(reports[place].source)),
+                Origin::Report(place) => (self.reports[place].case.clone(), Some(self.reports[place].source)),
                 Origin::Seed(seed) => (case(job.kernel, seed), None),
             };
             order(&bench, job.origin)?;

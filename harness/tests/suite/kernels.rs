@@ -71,6 +71,7 @@ fn flags_that_do_not_go_together_are_refused() {
     refused(&["--kernel", "fill"], "--device");
     refused(&["--cases", "5"], "--device");
     refused(&["--device", "cpu", "--kernel", "decode"], "give some of append, attend");
+    refused(&["--device", "cpu", "--kernel", "fill,merge", "--cases", "0"], "--cases 0");
     refused(&["--device", "tpu"], "cpu, cuda");
     refused(&["--device", "cpu", "--json", "no/such/folder/x.json"], "give a file in a folder that is there");
 }

@@ -82,6 +82,10 @@ pub fn run(request: &Request<'_>) -> Result<(), Stop> {
     let device_name = device.facts().name.clone();
     drop(device);
     let cases = verify::jobs(&settings).len();
+    if cases == 0 {
+        let text = "--cases 0: no published faults are known of these kernels, so nothing would be shown; ask for more";
+        return Err(Stop::Usage(text.to_string()));
+    }
     if !is_quiet {
         let cases = grouped(cases as u64);
         write_out(&format!("verify: {cases} cases on {device_name}, seed {}, {threads} threads\n", settings.seed))?;

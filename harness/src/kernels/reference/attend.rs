@@ -101,7 +101,7 @@ impl Keys {
             .collect();
         let sink = case.options.sinks.get(head).map(|sink| f64::from(*sink));
         let peak = scores.iter().copied().chain(sink).fold(f64::NEG_INFINITY, f64::max);
-        if peak == f64::NEG_INFINITY {
+        if peak == f64::NEG_INFINITY && !scores.iter().any(|score| score.is_nan()) {
             output.fill(0.0);
             return f64::NEG_INFINITY;
         }
