@@ -11,7 +11,7 @@ uint32_t KVK_SYMBOL(attend_256)(const kvk_attend_params *params, void *run);
 
 extern "C" uint32_t KVK_SYMBOL(attend)(const kvk_attend_params *params, void *run) {
   const uint32_t dim = params->cache.head_dim;
-  if (params->groups == 0) return 0;  // an empty grid is an error on a GPU
+  if (params->thread_blocks == 0) return 0;  // an empty grid is an error on a GPU
   if (dim <= 64) return KVK_SYMBOL(attend_64)(params, run);
   if (dim <= 128) return KVK_SYMBOL(attend_128)(params, run);
   if (dim <= 192) return KVK_SYMBOL(attend_192)(params, run);

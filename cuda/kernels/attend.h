@@ -16,6 +16,9 @@ extern "C" {
 #define KVK_DECODE_ROWS 16u   // warps take different keys of the same rows
 #define KVK_PREFILL_ROWS 64u  // warps take different rows of the same keys
 
+// Places of keys and queries in their sequences are below this: 2^31, less the largest tile of keys.
+#define KVK_PLACES 0x7FFFFFC0u
+
 // No part: the item is all there is of its tile.
 #define KVK_WHOLE 0xFFFFFFFFu
 
@@ -44,7 +47,8 @@ typedef struct kvk_attend_params {
   kvk_table table;
   const uint32_t *lengths;          // [sequences]: keys of each, those of its query tokens included
   const uint32_t *query_starts;     // [sequences + 1] first query token of each, or NULL: one each
-  // [query tokens]: places in their sequences, below 2^31 - 1, or NULL: the last ones. With a window, tokens of one
+  // [query tokens]: places in their sequences, or NULL: the last ones. A token whose place is KVK_PLACES or above, such
+  // as padding's -1, sees no key; one whose place is no key's sees those before it. With a window, tokens of one
   // sequence must stand side by side: keys between two windows are looked up and read, though nobody sees them.
   const uint32_t *query_positions;
   const void *queries;              // [query tokens][query_heads][head_dim] of `type`
@@ -57,7 +61,7 @@ typedef struct kvk_attend_params {
   int64_t output_token_stride;
   int64_t output_head_stride;
   int64_t lse_token_stride;         // floats
-  const uint32_t *item_starts;      // [groups + 1]: thread block g works on items item_starts[g]..item_starts[g + 1]
+  const uint32_t *item_starts;      // [thread_blocks + 1]: block g works on items item_starts[g]..item_starts[g + 1]
   const kvk_item *items;
   const kvk_join *joins;
   const uint32_t *join_count;       // [1]; on the device, so that one captured graph serves every plan
@@ -71,8 +75,8 @@ typedef struct kvk_attend_params {
   uint32_t sequences;
   uint32_t type;                    // KVK_F16 or KVK_BF16
   uint32_t tile_rows;               // KVK_DECODE_ROWS or KVK_PREFILL_ROWS
-  uint32_t groups;                  // thread blocks of `attend`
-  uint32_t join_groups;             // thread blocks of `merge`; any number above 0 does
+  uint32_t thread_blocks;           // of `attend`
+  uint32_t merge_thread_blocks;     // of `merge`; any number to 65,536 does
   uint32_t reserved;
 } kvk_attend_params;
 

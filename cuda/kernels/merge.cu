@@ -132,8 +132,8 @@ KVK_KERNEL(kMergeThreads) void merge_two(kvk_merge_two_params p) {
 }  // namespace kvk
 
 extern "C" uint32_t KVK_SYMBOL(merge)(const kvk_attend_params *params, void *run) {
-  if (params->join_groups == 0) return 0;
-  return KVK_LAUNCH(kvk::merge, params->join_groups, kvk::kMergeThreads, 0, run, *params);
+  if (params->merge_thread_blocks == 0) return 0;
+  return KVK_LAUNCH(kvk::merge, params->merge_thread_blocks, kvk::kMergeThreads, 0, run, *params);
 }
 
 extern "C" uint32_t KVK_SYMBOL(merge_two)(const kvk_merge_two_params *params, void *run) {

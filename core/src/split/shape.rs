@@ -38,7 +38,7 @@ pub struct Split {
     pub window: i32,
     /// 0: balanced. Else the fixed mode, cut at multiples of so many keys, a multiple of `tile_keys`.
     pub chunk_keys: u32,
-    /// Thread blocks of the launch, G: what runs on the device at the same time. (`groups` of the kernel's parameters.)
+    /// Thread blocks of the launch, G: what runs on the device at the same time. (The same of the kernel's parameters.)
     pub thread_blocks: u32,
     /// What an item costs beside its keys, in key tiles: queries to load, a result to write.
     pub overhead_tiles: u32,

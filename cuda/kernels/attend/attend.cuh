@@ -68,7 +68,7 @@ KVK_KERNEL(S::kThreads) void attend(kvk_attend_params p) {
 template <class C, int Dim, unsigned Rows>
 uint32_t launch_attend(const kvk_attend_params &p, void *run) {
   using S = Shape<C, Dim, Rows>;
-  return KVK_LAUNCH(attend<S>, p.groups, S::kThreads, sizeof(typename S::Shared), run, p);
+  return KVK_LAUNCH(attend<S>, p.thread_blocks, S::kThreads, sizeof(typename S::Shared), run, p);
 }
 
 template <class C, int Dim>

@@ -25,8 +25,7 @@ impl Append {
         if p.tokens == 0 {
             return Ok(());
         }
-        let heads = u64::from(p.tokens) * u64::from(p.cache.heads) * 2;
-        check::at_most("tokens", heads, HEADS_MAX)?;
+        check::counted("tokens", p.tokens.into(), u64::from(p.cache.heads) * 2, HEADS_MAX)?;
         check::rows("keys", p.keys)?;
         check::rows("values", p.values)?;
         check::needed("slots", p.slots)?;
@@ -74,4 +73,4 @@ impl Append {
 }
 
 /// Heads of keys and values that one launch writes, or reads.
-pub(super) const HEADS_MAX: u64 = (1 << 31) - 1;
+pub(super) const HEADS_MAX: u64 = check::WORK_MAX;

@@ -4,8 +4,10 @@ use super::check::{self, Checked, Shape, refuse, token_shape};
 use super::pointers::{See, Where, see, see_cache, see_table};
 use super::refusal::Wrong;
 use crate::device::Address;
-use crate::raw::{KVK_DECODE_ROWS, KVK_E4M3, KVK_PREFILL_ROWS, kvk_attend_params, kvk_item, kvk_join, kvk_status};
-use kvledger_core::split::Split;
+use crate::raw::{
+    KVK_DECODE_ROWS, KVK_E4M3, KVK_PLACES, KVK_PREFILL_ROWS, kvk_attend_params, kvk_item, kvk_join, kvk_status,
+};
+use kvledger_core::split::{Split, THREAD_BLOCKS_MAX};
 
 /// A launch of `attend`, or of `merge` after it.
 ///
@@ -30,8 +32,8 @@ pub struct Attend {
     pub parts: u32,
 }
 
-/// Most keys of a sequence: places are 31 bits to a kernel.
-const LONGEST_MAX: u32 = i32::MAX as u32;
+/// Most keys of a sequence.
+const LONGEST_MAX: u32 = KVK_PLACES;
 
 impl Attend {
     /// Whether the kernels can be given these.
@@ -68,14 +70,20 @@ impl Attend {
         if !matches!(p.tile_rows, KVK_DECODE_ROWS | KVK_PREFILL_ROWS) {
             return refuse("tile_rows", Wrong::TileRows(p.tile_rows));
         }
-        check::at_most("query_tokens", u64::from(self.query_tokens) * u64::from(query_heads), u32::MAX.into())
+        check::counted("query_tokens", self.query_tokens.into(), query_heads.into(), u32::MAX.into())
     }
 
     fn check_numbers(&self) -> Checked {
         let p = &self.params;
         check::positive("scale", p.scale)?;
+        if p.cache.key_scales.is_null() && !(p.scale * p.cache.key_scale).is_finite() {
+            return refuse("scale", Wrong::Product(p.scale, "cache.key_scale"));
+        }
         if !(p.soft_cap.is_finite() && p.soft_cap >= 0.0) {
             return refuse("soft_cap", Wrong::NotFinite(p.soft_cap));
+        }
+        if p.soft_cap > 0.0 {
+            check::divisor("soft_cap", p.soft_cap)?;
         }
         if p.window < -1 { refuse("window", Wrong::Window(p.window)) } else { Ok(()) }
     }
@@ -98,8 +106,12 @@ impl Attend {
 
     fn check_plan(&self) -> Checked {
         let p = &self.params;
-        check::some("groups", p.groups)?;
-        check::some("join_groups", p.join_groups)?;
+        for (field, count) in [("thread_blocks", p.thread_blocks), ("merge_thread_blocks", p.merge_thread_blocks)] {
+            check::some(field, count)?;
+            check::at_most(field, count.into(), THREAD_BLOCKS_MAX.into())?;
+        }
+        // `merge` counts their rows.
+        check::counted("joins", self.joins.into(), p.tile_rows.into(), check::WORK_MAX)?;
         check::needed("item_starts", p.item_starts)?;
         check::needed("items", p.items)?;
         check::needed("joins", p.joins)?;
@@ -123,7 +135,7 @@ impl Attend {
         p.items = at(layout.items) as *const kvk_item;
         p.joins = at(layout.joins) as *const kvk_join;
         p.join_count = at(layout.join_count) as *const u32;
-        (p.tile_rows, p.groups) = (split.tile_rows, split.thread_blocks);
+        (p.tile_rows, p.thread_blocks) = (split.tile_rows, split.thread_blocks);
         p.window = split.window;
         (self.items, self.joins) = (layout.items_max, layout.joins_max);
         Ok(())
@@ -138,7 +150,7 @@ impl Attend {
         same("split.heads", split.heads, p.cache.heads)?;
         same("split.query_heads", split.query_heads, p.query_heads)?;
         same("split.tile_rows", split.tile_rows, p.tile_rows)?;
-        same("split.thread_blocks", split.thread_blocks, p.groups)?;
+        same("split.thread_blocks", split.thread_blocks, p.thread_blocks)?;
         same("split.window", split.window.cast_unsigned(), p.window.cast_unsigned())?;
         same("split.tile_keys", split.tile_keys, key_tile(p.cache.head_dim))?;
         same("plan.sequences", header.sequences, p.sequences)?;
@@ -179,7 +191,7 @@ impl Attend {
         see(look, "query_positions", Where::Either, tokens * 4, &mut p.query_positions)?;
         see(look, "queries", Where::Device, queries, &mut p.queries)?;
         see(look, "slopes", Where::Either, u64::from(p.query_heads) * 4, &mut p.slopes)?;
-        see(look, "item_starts", Where::Either, (u64::from(p.groups) + 1) * 4, &mut p.item_starts)?;
+        see(look, "item_starts", Where::Either, (u64::from(p.thread_blocks) + 1) * 4, &mut p.item_starts)?;
         let items = u64::from(self.items) * size_of::<kvk_item>() as u64;
         see(look, "items", Where::Either, items, &mut p.items)?;
         see(look, "status", Where::Either, size_of::<kvk_status>() as u64, &mut p.status)?;

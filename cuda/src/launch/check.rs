@@ -6,6 +6,8 @@ use crate::raw::{self, KVK_BF16, KVK_E4M3, KVK_F16, KVK_INT8, KVK_LANE_BYTES, kv
 /// Largest head dimension that there are kernels for.
 pub const HEAD_DIM_MAX: u32 = 256;
 const HEAD_DIM_STEP: u32 = 16;
+/// Most pieces of work of a launch: kernels count them in 31 bits.
+pub const WORK_MAX: u64 = (1 << 31) - 1;
 /// What rows are aligned to, in bytes.
 pub const LANE: u64 = KVK_LANE_BYTES as u64;
 
@@ -22,6 +24,11 @@ pub fn some(field: &'static str, value: u32) -> Checked {
 
 pub fn at_most(field: &'static str, value: u64, most: u64) -> Checked {
     if value > most { refuse(field, Wrong::Above { value, most }) } else { Ok(()) }
+}
+
+/// A number that is multiplied by `each` and then is at most `most`: work that a kernel counts.
+pub fn counted(field: &'static str, value: u64, each: u64, most: u64) -> Checked {
+    at_most(field, value, most / each.max(1))
 }
 
 /// A pointer that is needed, aligned to what it points to.
@@ -50,6 +57,12 @@ pub fn wide_type(field: &'static str, value: u32) -> Checked {
 
 pub fn positive(field: &'static str, value: f32) -> Checked {
     if value.is_finite() && value > 0.0 { Ok(()) } else { refuse(field, Wrong::NotPositive(value)) }
+}
+
+/// The same of what kernels divide by: one over it is finite too.
+pub fn divisor(field: &'static str, value: f32) -> Checked {
+    positive(field, value)?;
+    if value.recip().is_finite() { Ok(()) } else { refuse(field, Wrong::Tiny(value)) }
 }
 
 pub fn head_dim(field: &'static str, dim: u32) -> Checked {
@@ -116,6 +129,26 @@ impl<const AXES: usize> Shape<AXES> {
         Ok(())
     }
 
+    /// Whether an array of this shape shares an element with another one that begins so many elements after it. Of a
+    /// shape whose rows are apart.
+    fn meets(&self, distance: u64) -> bool {
+        let mut axes = self.axes;
+        axes.sort_by_key(|axis| core::cmp::Reverse(axis.stride));
+        let mut steps = axes.iter().filter(|axis| axis.count > 1).map(|axis| (axis.stride, axis.count));
+        meets(&mut steps, distance.into(), self.row.into())
+    }
+
+    /// Two arrays of this shape, of elements of so many bytes, share none: for what is written.
+    pub fn check_pair<T>(
+        &self,
+        (other, first): (&'static str, *const T),
+        of: (&'static str, *const T),
+        bytes: u64,
+    ) -> Checked {
+        let distance = (first as usize).abs_diff(of.1 as usize) as u64;
+        if self.meets(distance / bytes) { refuse(of.0, Wrong::Shared(other)) } else { Ok(()) }
+    }
+
     /// From the first element to the end of the last one; `None` beyond 64 bits.
     fn elements(&self) -> Option<u64> {
         if self.axes.iter().any(|axis| axis.count == 0) {
@@ -131,6 +164,19 @@ impl<const AXES: usize> Shape<AXES> {
     pub fn extent(&self) -> u64 {
         self.elements().unwrap_or(u64::MAX)
     }
+}
+
+/// Whether a row that begins `distance` after another one, less some steps of each axis, shares an element with it. What an
+/// axis steps over is no longer than its step, so one step more or less is all that there is to try.
+fn meets(steps: &mut (impl Iterator<Item = (i64, u64)> + Clone), distance: i128, row: i128) -> bool {
+    let Some((stride, count)) = steps.next() else { return distance.abs() < row };
+    let (stride, count) = (i128::from(stride).max(1), i128::from(count));
+    let whole = distance.div_euclid(stride);
+    let is_step = |step: &i128| step.abs() < count;
+    [whole, whole + 1]
+        .iter()
+        .filter(|step| is_step(step))
+        .any(|step| meets(&mut steps.clone(), distance - step * stride, row))
 }
 
 /// Keys or values of a cache, in elements.
@@ -171,16 +217,15 @@ pub fn cache(cache: &kvk_cache) -> Checked {
     some("cache.heads", cache.heads)?;
     rows("cache.keys", cache.keys)?;
     rows("cache.values", cache.values)?;
-    if cache.keys == cache.values {
-        return refuse("cache.values", Wrong::Shared("cache.keys"));
-    }
-    cache_shape(cache).check_apart()?;
+    let shape = cache_shape(cache);
+    shape.check_apart()?;
+    shape.check_pair(("cache.keys", cache.keys), ("cache.values", cache.values), element_bytes(cache.type_))?;
     scales(cache)
 }
 
 fn scales(cache: &kvk_cache) -> Checked {
-    positive("cache.key_scale", cache.key_scale)?;
-    positive("cache.value_scale", cache.value_scale)?;
+    divisor("cache.key_scale", cache.key_scale)?;
+    divisor("cache.value_scale", cache.value_scale)?;
     let has_scales = !cache.key_scales.is_null();
     if cache.type_ < KVK_E4M3 {
         if has_scales {
@@ -199,7 +244,9 @@ fn scales(cache: &kvk_cache) -> Checked {
         (true, false) => {
             optional("cache.key_scales", cache.key_scales)?;
             optional("cache.value_scales", cache.value_scales)?;
-            scale_shape(cache).check_apart()
+            let (keys, values) = (cache.key_scales, cache.value_scales);
+            scale_shape(cache).check_apart()?;
+            scale_shape(cache).check_pair(("cache.key_scales", keys), ("cache.value_scales", values), 4)
         }
     }
 }

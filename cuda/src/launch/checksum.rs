@@ -1,7 +1,7 @@
 //! Sums of blocks, which tell whether one was changed.
 
 use super::check::{self, Checked};
-use super::fill::{pool, pool_bytes};
+use super::fill::{check_runs, pool, pool_bytes};
 use super::pointers::{See, Where, see};
 use crate::raw::kvk_checksum_params;
 
@@ -24,6 +24,8 @@ impl Checksum {
         if p.block_count == 0 {
             return Ok(());
         }
+        // It takes more at once than a fill.
+        check_runs(p.block_bytes, p.block_count)?;
         check::needed("blocks", p.blocks)?;
         check::needed("sums", p.sums)
     }

@@ -1,6 +1,7 @@
 //! Blocks to blocks, of one pool or of two.
 
-use super::check::{self, Checked, LANE, refuse};
+use super::check::{self, Checked, LANE, WORK_MAX, refuse};
+use super::fill::RUN_BYTES;
 use super::pointers::{See, Where, see};
 use super::refusal::Wrong;
 use crate::raw::{kvk_copy_pair, kvk_copy_params, kvk_shape};
@@ -33,9 +34,37 @@ impl CopyBlocks {
         if p.pair_count == 0 {
             return Ok(());
         }
+        let run = from.token_bytes * u64::from(from.block_tokens);
+        let pieces = u64::from(from.pieces) * run.div_ceil(RUN_BYTES);
+        check::at_most("source_shape.token_bytes", from.token_bytes, WORK_MAX * LANE / u64::from(from.block_tokens))?;
+        check::counted("pair_count", p.pair_count.into(), pieces, WORK_MAX)?;
         check::rows("source", p.source)?;
         check::rows("destination", p.destination)?;
+        self.check_pools()?;
         check::needed("pairs", p.pairs)
+    }
+
+    /// Blocks of the same memory are the same blocks: what one pool writes the other one does not have, or it is one pool.
+    fn check_pools(&self) -> Checked {
+        let p = &self.params;
+        let (from, to) = (&p.source_shape, &p.destination_shape);
+        let strides = [
+            ("destination_shape.block_stride", to.block_stride, from.block_stride, true),
+            ("destination_shape.piece_stride", to.piece_stride, from.piece_stride, from.pieces > 1),
+        ];
+        let differs = strides.iter().find(|(_, value, must, counts)| *counts && value != must);
+        match (ptr::eq(p.source, p.destination), differs) {
+            (true, None) => Ok(()),
+            (true, Some((field, value, must, _))) => {
+                refuse(field, Wrong::Not { value: *value as u64, must: *must as u64 })
+            }
+            (false, Some(_)) => Ok(()),
+            (false, None) => {
+                let most = self.source_blocks.max(self.destination_blocks);
+                let pools = shape_of(from, most, SOURCE);
+                pools.check_pair(("source", p.source), ("destination", p.destination.cast_const()), 1)
+            }
+        }
     }
 
     /// Whether pairs are of the two pools, and may run in any order: no block is written twice, and none that is written
@@ -150,21 +179,29 @@ fn shape(shape: &kvk_shape, blocks: u32, names: Names) -> Checked {
     if !shape.token_bytes.is_multiple_of(LANE) {
         return refuse(names.token_bytes, Wrong::Misaligned(LANE));
     }
-    let run = shape.token_bytes.checked_mul(shape.block_tokens.into());
-    let Some(run) = run.filter(|run| *run <= i64::MAX as u64) else {
+    let run = shape.token_bytes.saturating_mul(shape.block_tokens.into());
+    if run > i64::MAX as u64 {
         return refuse(names.token_bytes, Wrong::Overflow);
-    };
+    }
+    shape_of(shape, blocks, names).check_apart()
+}
+
+/// A pool, in bytes.
+fn shape_of(shape: &kvk_shape, blocks: u32, names: Names) -> check::Shape<2> {
     let axes = [
         check::Axis::new(names.block_stride, u64::from(blocks) + 1, shape.block_stride),
         check::Axis::new(names.piece_stride, shape.pieces.into(), shape.piece_stride),
     ];
-    check::Shape { axes, row: run, multiple: LANE }.check_apart()
+    let row = shape.token_bytes.saturating_mul(shape.block_tokens.into());
+    check::Shape { axes, row, multiple: LANE }
 }
 
 /// Bytes of a pool of so many usable blocks, the null block's included; `None` beyond 63 bits.
 pub fn shape_bytes(shape: &kvk_shape, blocks: u32) -> Option<u64> {
     let run = shape.token_bytes.checked_mul(shape.block_tokens.into())?;
-    let pieces = u64::from(shape.pieces).checked_sub(1)?.checked_mul(u64::try_from(shape.piece_stride).ok()?)?;
+    // Of one piece there is no next one.
+    let piece_stride = if shape.pieces == 1 { 0 } else { u64::try_from(shape.piece_stride).ok()? };
+    let pieces = u64::from(shape.pieces).checked_sub(1)?.checked_mul(piece_stride)?;
     let blocks = u64::from(blocks).checked_mul(u64::try_from(shape.block_stride).ok()?)?;
     let bytes = run.checked_add(pieces)?.checked_add(blocks)?;
     (bytes <= i64::MAX as u64).then_some(bytes)

@@ -21,7 +21,11 @@ impl Fill {
     pub fn check(&self) -> Checked {
         let p = &self.params;
         pool("pool", p.pool, p.block_bytes, self.blocks)?;
-        if p.block_count == 0 { Ok(()) } else { check::needed("blocks", p.blocks) }
+        if p.block_count == 0 {
+            return Ok(());
+        }
+        check_runs(p.block_bytes, p.block_count)?;
+        check::needed("blocks", p.blocks)
     }
 
     /// Whether these are blocks of the pool, the null block among them. Cost: O(blocks).
@@ -36,6 +40,15 @@ impl Fill {
         see(look, "blocks", Where::Either, u64::from(p.block_count) * 4, &mut p.blocks)
     }
 }
+
+/// Whether a launch can count the pieces of so many blocks: of each as many as thread blocks would take, at 16 KiB.
+pub(super) fn check_runs(block_bytes: u64, block_count: u32) -> Checked {
+    check::at_most("block_bytes", block_bytes, check::WORK_MAX * LANE)?;
+    check::counted("block_count", block_count.into(), block_bytes.div_ceil(RUN_BYTES), check::WORK_MAX)
+}
+
+/// What a thread block takes at once: 4 lanes of each of its 256 threads.
+pub(super) const RUN_BYTES: u64 = 256 * 4 * LANE;
 
 /// A pool of whole blocks, one after the other.
 pub(super) fn pool<T>(field: &'static str, pool: *const T, block_bytes: u64, blocks: u32) -> Checked {

@@ -27,16 +27,23 @@ impl Gather {
         check::cache(&p.cache)?;
         check::wide_type("type", p.type_)?;
         check::status(p.status)?;
-        if p.sequences == 0 || p.total == 0 {
+        if self.is_empty() {
             return Ok(());
         }
-        check::at_most("total", u64::from(p.total) * u64::from(p.cache.heads) * 2, HEADS_MAX)?;
+        check::counted("total", p.total.into(), u64::from(p.cache.heads) * 2, HEADS_MAX)?;
         check::table(&p.table, self.table_rows, self.longest, p.cache.block_tokens)?;
         check::needed("first_keys", p.first_keys)?;
         check::needed("starts", p.starts)?;
         check::rows("keys", p.keys)?;
         check::rows("values", p.values)?;
-        if p.keys == p.values { refuse("values", Wrong::Shared("keys")) } else { Ok(()) }
+        let row = u64::from(p.total) * u64::from(p.cache.heads) * u64::from(p.cache.head_dim);
+        let whole = check::Shape { axes: [], row, multiple: 1 };
+        whole.check_pair(("keys", p.keys), ("values", p.values), 2)
+    }
+
+    /// Whether nothing is looked at.
+    fn is_empty(&self) -> bool {
+        self.params.sequences == 0 || self.params.total == 0
     }
 
     /// Whether these are ranges of the output and of sequences that are long enough. Cost: O(sequences).
@@ -54,6 +61,9 @@ impl Gather {
     }
 
     pub(super) fn see(&mut self, look: &mut See<'_>) -> Checked {
+        if self.is_empty() {
+            return Ok(());
+        }
         let p = &mut self.params;
         let bytes = u64::from(p.total) * u64::from(p.cache.heads) * u64::from(p.cache.head_dim) * 2;
         see_cache(look, &mut p.cache)?;

@@ -22,14 +22,31 @@ impl MergeTwo {
         if p.tokens == 0 {
             return Ok(());
         }
-        check::at_most("tokens", u64::from(p.tokens) * u64::from(p.heads), u32::MAX.into())?;
+        check::counted("tokens", p.tokens.into(), p.heads.into(), u32::MAX.into())?;
         check::rows("output_a", p.output_a)?;
         check::rows("output_b", p.output_b)?;
         check::rows("output", p.output)?;
         check::needed("lse_a", p.lse_a)?;
         check::needed("lse_b", p.lse_b)?;
         self.output().check_apart()?;
-        self.lse().check_apart()
+        self.lse().check_apart()?;
+        self.check_result()
+    }
+
+    /// The result is one of the two, or apart from both.
+    fn check_result(&self) -> Checked {
+        let p = &self.params;
+        for (field, part) in [("output_a", p.output_a), ("output_b", p.output_b)] {
+            if part != p.output.cast_const() {
+                self.output().check_pair((field, part), ("output", p.output.cast_const()), 2)?;
+            }
+        }
+        for (field, part) in [("lse_a", p.lse_a), ("lse_b", p.lse_b)] {
+            if !p.lse.is_null() && part != p.lse.cast_const() {
+                self.lse().check_pair((field, part), ("lse", p.lse.cast_const()), 4)?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn see(&mut self, look: &mut See<'_>) -> Checked {

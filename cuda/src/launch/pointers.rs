@@ -69,7 +69,7 @@ pub fn see<P: Pointer>(
 
 /// Those of a cache.
 pub fn see_cache(look: &mut See<'_>, cache: &mut kvk_cache) -> Result<(), Refusal> {
-    let bytes = cache_shape(cache).extent() * element_bytes(cache.type_);
+    let bytes = cache_shape(cache).extent().saturating_mul(element_bytes(cache.type_));
     let scale_bytes = scale_shape(cache).extent().saturating_mul(4);
     see(look, "cache.keys", Where::Device, bytes, &mut cache.keys)?;
     see(look, "cache.values", Where::Device, bytes, &mut cache.values)?;
@@ -79,7 +79,7 @@ pub fn see_cache(look: &mut See<'_>, cache: &mut kvk_cache) -> Result<(), Refusa
 
 /// Those of a table that `sequences` read.
 pub fn see_table(look: &mut See<'_>, table: &mut kvk_table, table_rows: u32, sequences: u32) -> Result<(), Refusal> {
-    let bytes = table_shape(table, table_rows).extent() * 4;
+    let bytes = table_shape(table, table_rows).extent().saturating_mul(4);
     see(look, "table.entries", Where::Either, bytes, &mut table.entries)?;
     see(look, "table.rows", Where::Either, u64::from(sequences) * 4, &mut table.rows)
 }

@@ -144,8 +144,8 @@ fn attend_and_merge() {
         sequences: 3,
         type_: KVK_BF16,
         tile_rows: KVK_PREFILL_ROWS,
-        groups: 12,
-        join_groups: 2,
+        thread_blocks: 12,
+        merge_thread_blocks: 2,
         reserved: 0,
     };
     let attend = Attend { params, table_rows: 5, longest: 24, query_tokens: 4, items: 30, joins: 8, parts: 22 };

@@ -83,6 +83,10 @@ pub enum Wrong {
     },
     /// A number that must be finite and above 0.
     NotPositive(f32),
+    /// A number that is divided by, and so small that 1 over it is infinite.
+    Tiny(f32),
+    /// A number whose product with another one is infinite.
+    Product(f32, &'static str),
     /// A scale of a cache that has none: it must be 1.
     NotOne(f32),
     /// A number that must be finite and at least 0.
@@ -221,6 +225,10 @@ impl fmt::Display for Wrong {
                 write!(f, "is {query_heads}: it must be a multiple of the {heads} key-value heads")
             }
             Wrong::NotPositive(value) => write!(f, "is {value}: it must be finite and above 0"),
+            Wrong::Tiny(value) => {
+                write!(f, "is {value:e}: 1 over it is more than a float holds; give one above 2^-128")
+            }
+            Wrong::Product(value, other) => write!(f, "is {value:e}: times {other} it is more than a float holds"),
             Wrong::NotOne(value) => write!(f, "is {value}: 16-bit caches have no scale, it must be 1"),
             Wrong::NotFinite(value) => write!(f, "is {value}: it must be finite and not below 0, which means none"),
             Wrong::Window(value) => write!(f, "is {value}: the largest distance that is seen, or -1 for all"),

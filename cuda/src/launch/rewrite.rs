@@ -25,6 +25,7 @@ impl Rewrite {
         if p.rows == 0 || p.columns == 0 {
             return Ok(());
         }
+        check::counted("rows", p.rows.into(), p.columns.into(), check::WORK_MAX)?;
         check::needed("entries", p.entries)?;
         self.entries().check_apart()
     }
@@ -44,6 +45,7 @@ impl Rewrite {
 
     /// Whether a table of so many bytes is long enough.
     pub(crate) fn check_room(&self, available: u64) -> Checked {
+        check::counted("rows", self.params.rows.into(), self.params.columns.into(), check::WORK_MAX)?;
         self.entries().check_apart()?;
         let needed = self.entries().extent().saturating_mul(4);
         if needed > available { refuse("entries", Wrong::Short { needed, available }) } else { Ok(()) }

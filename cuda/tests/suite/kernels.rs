@@ -154,7 +154,7 @@ impl Layer {
             query_heads: QUERY_HEADS,
             sequences,
             type_: KVK_F16,
-            join_groups: 3,
+            merge_thread_blocks: 3,
             ..kvk_attend_params::default()
         };
         let longest = lengths.iter().copied().max().unwrap_or(0);
@@ -221,6 +221,28 @@ fn what_was_appended_is_gathered() {
         assert!(layer.values(params.values.cast::<u16>(), count) == values, "{options:?}");
         assert_eq!(layer.status.take(&layer.stream).unwrap(), None);
     }
+}
+
+/// What has nothing to do looks at nothing, whatever it points to.
+#[test]
+fn a_gather_of_nothing_does_nothing() {
+    let (device, stream) = open(paces()[0]);
+    let mut layer = Layer::new(device, stream, &[3]);
+    for (sequences, total, row_stride) in [(0, 0, i64::MAX), (1, 0, -1), (0, 9, 1 << 61)] {
+        let table = kvk_table { row_stride, ..layer.table() };
+        let (cache, status) = (layer.cache, layer.status.pointer());
+        let params = kvk_gather_params {
+            cache,
+            table,
+            status,
+            sequences,
+            total,
+            type_: KVK_F16,
+            ..kvk_gather_params::default()
+        };
+        layer.launch(Launch::Gather(Gather { params, table_rows: 9, longest: 3 }));
+    }
+    assert_eq!(layer.status.take(&layer.stream).unwrap(), None);
 }
 
 /// vLLM issue 641: 17 keys in blocks of 16; the 15 slots after them hold NaN, and must not be seen.

@@ -7,7 +7,7 @@ use kvledger_cuda::raw::*;
 
 /// Addresses that are never followed: a check looks at the numbers.
 pub fn at<T>(number: usize) -> *mut T {
-    (0x1_0000 * number) as *mut T
+    (0x100_0000 * number) as *mut T
 }
 
 /// NHD, 8 heads of 64, blocks of 16.
@@ -119,7 +119,15 @@ fn caches() {
             (|a| a.params.cache.key_scale = 0.0, "cache.key_scale", Wrong::NotPositive(0.0)),
             (|a| a.params.cache.value_scale = -1.0, "cache.value_scale", Wrong::NotPositive(-1.0)),
             (|a| a.params.cache.key_scale = f32::INFINITY, "cache.key_scale", Wrong::NotPositive(f32::INFINITY)),
+            (|a| a.params.cache.key_scale = 1e-39, "cache.key_scale", Wrong::Tiny(1e-39)),
+            (|a| a.params.cache.value_scale = 1e-45, "cache.value_scale", Wrong::Tiny(1e-45)),
             (|a| a.params.cache.value_scales = at(0), "cache.value_scales", Wrong::Null),
+            (|a| a.params.cache.value_scales = at(3), "cache.value_scales", Wrong::Shared("cache.key_scales")),
+            (
+                |a| a.params.cache.value_scales = (at::<u8>(3) as usize + 4 * 127) as *mut _,
+                "cache.value_scales",
+                Wrong::Shared("cache.key_scales"),
+            ),
             (|a| a.params.cache.key_scales = at(0), "cache.value_scales", Wrong::NotNull),
             (|a| a.params.cache.key_scales = 0x1002 as *mut _, "cache.key_scales", Wrong::Misaligned(4)),
             (
@@ -144,12 +152,38 @@ fn caches() {
 #[test]
 fn layouts() {
     let hnd = kvk_cache { token_stride: 64, head_stride: 16 * 64, ..cache(KVK_BF16) };
-    let by_blocks = kvk_cache { block_stride: 2 * 32 * 16 * 8 * 64, ..cache(KVK_F16) };
+    let after_keys = (at::<u8>(1) as usize + 16 * 8 * 64 * 2) as *mut _;
+    let by_blocks = kvk_cache { values: after_keys, block_stride: 2 * 32 * 16 * 8 * 64, ..cache(KVK_F16) };
     let tokens = kvk_cache { block_tokens: 1, token_stride: -5, block_stride: 512, ..cache(KVK_F16) };
     let one_head = kvk_cache { heads: 1, head_stride: 3, token_stride: 64, block_stride: 1024, ..cache(KVK_INT8) };
-    for cache in [hnd, by_blocks, tokens, one_head] {
+    // A value after each key; and a pool of values that is before that of keys.
+    let after_key = (at::<u8>(1) as usize + 64 * 2) as *mut _;
+    let by_heads = kvk_cache { values: after_key, head_stride: 128, token_stride: 1024, block_stride: 16_384, ..hnd };
+    let values_first = kvk_cache { keys: at(2), values: at(1), ..cache(KVK_F16) };
+    for cache in [hnd, by_blocks, tokens, one_head, by_heads, values_first] {
         Launch::Append(append(cache)).check().unwrap();
     }
+}
+
+/// Keys that lie over values, wherever they meet: beside each other, a head, a token or some blocks apart.
+#[test]
+fn keys_over_values() {
+    let over = |cache: kvk_cache| {
+        let refusal = Launch::Append(append(cache)).check().expect_err("keys and values share memory");
+        assert_eq!(refusal, Refusal::new("cache.values", Wrong::Shared("cache.keys")));
+    };
+    for elements in [0, 8, 56, 64, 512, 8192 - 64, 8192, 100 * 8192 + 15 * 512 + 7 * 64 + 56] {
+        let values = (at::<u8>(1) as usize + 2 * elements) as *mut _;
+        over(kvk_cache { values, ..cache(KVK_F16) });
+        over(kvk_cache { keys: values, values: at(1), ..cache(KVK_BF16) });
+    }
+    // The first element behind the last key.
+    let values = (at::<u8>(1) as usize + 2 * 101 * 8192) as *mut _;
+    Launch::Append(append(kvk_cache { values, ..cache(KVK_F16) })).check().unwrap();
+    // Room for a value after each key, but the value begins within the key.
+    let wide = kvk_cache { head_stride: 128, token_stride: 1024, block_stride: 16_384, ..cache(KVK_F16) };
+    over(kvk_cache { values: (at::<u8>(1) as usize + 56 * 2) as *mut _, ..wide });
+    over(kvk_cache { values: (at::<u8>(1) as usize + (3 * 1024 - 56) * 2) as *mut _, ..wide });
 }
 
 #[test]
@@ -164,7 +198,7 @@ fn appends() {
             (|a| a.params.values = 0x1004 as *const _, "values", Wrong::Misaligned(16)),
             (|a| a.params.slots = at(0), "slots", Wrong::Null),
             (|a| a.params.slots = 0x1002 as *const _, "slots", Wrong::Misaligned(4)),
-            (|a| a.params.tokens = 1 << 30, "tokens", Wrong::Above { value: 1 << 34, most: (1 << 31) - 1 }),
+            (|a| a.params.tokens = 1 << 30, "tokens", Wrong::Above { value: 1 << 30, most: (1 << 27) - 1 }),
             (|a| a.params.token_stride = -512, "token_stride", Wrong::Negative(-512)),
             (|a| a.params.head_stride = 68, "head_stride", Wrong::Stride { stride: 68, multiple: 8 }),
         ],
@@ -212,7 +246,8 @@ fn gathers() {
             (|g| g.params.keys = at(0), "keys", Wrong::Null),
             (|g| g.params.values = at(23), "values", Wrong::Shared("keys")),
             (|g| g.params.status = at(0), "status", Wrong::Null),
-            (|g| g.params.total = u32::MAX, "total", Wrong::Above { value: 16 * 0xFFFF_FFFF, most: (1 << 31) - 1 }),
+            (|g| g.params.values = (at::<u8>(23) as usize + 16) as *mut _, "values", Wrong::Shared("keys")),
+            (|g| g.params.total = u32::MAX, "total", Wrong::Above { value: 0xFFFF_FFFF, most: (1 << 27) - 1 }),
         ],
     );
 }
@@ -253,7 +288,9 @@ fn merges() {
             (|m| m.params.lse = 0x1001 as *mut _, "lse", Wrong::Misaligned(4)),
             (|m| m.params.token_stride = 448, "token_stride", Wrong::Overlapping { stride: 448, extent: 512 }),
             (|m| m.params.lse_token_stride = 7, "lse_token_stride", Wrong::Overlapping { stride: 7, extent: 8 }),
-            (|m| m.params.tokens = 1 << 30, "tokens", Wrong::Above { value: 1 << 33, most: u32::MAX.into() }),
+            (|m| m.params.tokens = 1 << 30, "tokens", Wrong::Above { value: 1 << 30, most: (1 << 29) - 1 }),
+            (|m| m.params.output = (at::<u8>(32) as usize + 16) as *mut _, "output", Wrong::Shared("output_b")),
+            (|m| m.params.lse = (at::<u8>(31) as usize + 4) as *mut _, "lse", Wrong::Shared("lse_a")),
         ],
     );
     let mut plain = merge_two();
@@ -303,11 +340,39 @@ fn copies() {
             (|c| c.params.destination_shape.token_bytes = 128, "destination_shape.token_bytes", not(128, 256)),
             (|c| c.params.destination_shape.pieces = 1, "destination_shape.pieces", not(1, 2)),
             (|c| c.params.destination_shape.block_tokens = 8, "destination_shape.block_tokens", not(8, 16)),
+            (
+                |c| {
+                    c.params.destination = c.params.source.cast_mut();
+                    c.params.destination_shape.block_stride = 16_384;
+                },
+                "destination_shape.block_stride",
+                not(16_384, 8192),
+            ),
+            (
+                |c| c.params.destination = (at::<u8>(40) as usize + 8192) as *mut _,
+                "destination",
+                Wrong::Shared("source"),
+            ),
+            (
+                |c| c.params.pair_count = u32::MAX,
+                "pair_count",
+                Wrong::Above { value: 0xFFFF_FFFF, most: ((1 << 31) - 1) / 2 },
+            ),
         ],
     );
     let shape = copy_blocks().params.source_shape;
     assert_eq!(shape_bytes(&shape, 9), Some(10 * 8192));
     assert_eq!(shape_bytes(&kvk_shape { block_stride: i64::MAX, ..shape }, 9), None);
+    // Nothing steps from one piece to the next where there is one.
+    assert_eq!(shape_bytes(&kvk_shape { pieces: 1, piece_stride: -1, ..shape }, 9), Some(9 * 8192 + 4096));
+    let mut one = copy_blocks();
+    for shape in [&mut one.params.source_shape, &mut one.params.destination_shape] {
+        (shape.pieces, shape.token_bytes) = (1, 16 << 32);
+        (shape.block_tokens, shape.block_stride) = (1, 16 << 32);
+    }
+    let refusal = Launch::CopyBlocks(one).check().unwrap_err();
+    let most = 16 * ((1 << 31) - 1);
+    assert_eq!(refusal, Refusal::new("source_shape.token_bytes", Wrong::Above { value: 16 << 32, most }));
 }
 
 #[test]
@@ -322,6 +387,16 @@ fn fills_and_checksums() {
             (|f| f.params.block_bytes = 0, "block_bytes", Wrong::Zero),
             (|f| f.params.block_bytes = 4100, "block_bytes", Wrong::Misaligned(16)),
             (|f| f.params.block_bytes = 1 << 62, "block_bytes", Wrong::Overflow),
+            (
+                |f| f.params.block_bytes = 1 << 35,
+                "block_bytes",
+                Wrong::Above { value: 1 << 35, most: 16 * ((1 << 31) - 1) },
+            ),
+            (
+                |f| (f.params.block_bytes, f.params.block_count) = (1 << 20, 1 << 26),
+                "block_count",
+                Wrong::Above { value: 1 << 26, most: (1 << 25) - 1 },
+            ),
         ],
     );
     let params = kvk_checksum_params {
@@ -365,6 +440,7 @@ fn rewrites() {
             (|r| r.params.moved = at(0), "moved", Wrong::Null),
             (|r| r.params.status = at(0), "status", Wrong::Null),
             (|r| r.params.blocks = 0, "blocks", Wrong::Zero),
+            (|r| r.params.rows = 1 << 26, "rows", Wrong::Above { value: 1 << 26, most: ((1 << 31) - 1) / 60 }),
             (|r| r.params.row_stride = 59, "row_stride", Wrong::Overlapping { stride: 59, extent: 60 }),
         ],
     );

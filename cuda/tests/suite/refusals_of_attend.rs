@@ -33,8 +33,8 @@ fn attend() -> Attend {
         sequences: 3,
         type_: KVK_BF16,
         tile_rows: KVK_DECODE_ROWS,
-        groups: 8,
-        join_groups: 4,
+        thread_blocks: 8,
+        merge_thread_blocks: 4,
         ..kvk_attend_params::default()
     };
     Attend { params, table_rows: 3, longest: 1024, query_tokens: 3, items: 31, joins: 7, parts: 14 }
@@ -57,6 +57,7 @@ fn attention() {
             (|a| a.params.scale = f32::NEG_INFINITY, "scale", Wrong::NotPositive(f32::NEG_INFINITY)),
             (|a| a.params.soft_cap = -30.0, "soft_cap", Wrong::NotFinite(-30.0)),
             (|a| a.params.soft_cap = f32::INFINITY, "soft_cap", Wrong::NotFinite(f32::INFINITY)),
+            (|a| a.params.soft_cap = 1e-40, "soft_cap", Wrong::Tiny(1e-40)),
             (|a| a.params.window = -2, "window", Wrong::Window(-2)),
             (|a| a.params.status = at(0), "status", Wrong::Null),
             (|a| a.params.lengths = at(0), "lengths", Wrong::Null),
@@ -75,8 +76,15 @@ fn attention() {
             (|a| a.params.lse = 0x1002 as *mut _, "lse", Wrong::Misaligned(4)),
             (|a| a.params.sinks = 0x1002 as *const _, "sinks", Wrong::Misaligned(4)),
             (|a| a.params.slopes = 0x1002 as *const _, "slopes", Wrong::Misaligned(4)),
-            (|a| a.params.groups = 0, "groups", Wrong::Zero),
-            (|a| a.params.join_groups = 0, "join_groups", Wrong::Zero),
+            (|a| a.params.thread_blocks = 0, "thread_blocks", Wrong::Zero),
+            (|a| a.params.merge_thread_blocks = 0, "merge_thread_blocks", Wrong::Zero),
+            (|a| a.params.thread_blocks = 65_537, "thread_blocks", Wrong::Above { value: 65_537, most: 65_536 }),
+            (
+                |a| a.params.merge_thread_blocks = 1 << 30,
+                "merge_thread_blocks",
+                Wrong::Above { value: 1 << 30, most: 65_536 },
+            ),
+            (|a| a.joins = 1 << 27, "joins", Wrong::Above { value: 1 << 27, most: (1 << 27) - 1 }),
             (|a| a.params.item_starts = at(0), "item_starts", Wrong::Null),
             (|a| a.params.items = at(0), "items", Wrong::Null),
             (|a| a.params.joins = at(0), "joins", Wrong::Null),
@@ -89,6 +97,10 @@ fn attention() {
     let nan = Attend { params: kvk_attend_params { scale: f32::NAN, ..attend().params }, ..attend() };
     let refusal = Launch::Merge(nan).check().unwrap_err();
     assert_eq!(refusal.to_string(), "scale is NaN: it must be finite and above 0");
+    let scale = kvk_cache { key_scale: 1e20, ..cache(KVK_E4M3) };
+    let product = Attend { params: kvk_attend_params { cache: scale, scale: 1e20, ..attend().params }, ..attend() };
+    let refusal = Launch::Attend(product).check().unwrap_err();
+    assert_eq!(refusal.to_string(), "scale is 1e20: times cache.key_scale it is more than a float holds");
     // An 8-bit cache is read with queries of either type.
     for type_ in [KVK_F16, KVK_BF16] {
         let params = kvk_attend_params { cache: cache(KVK_E4M3), type_, ..attend().params };
@@ -123,10 +135,10 @@ fn batches() {
     launch.check_batch(&[3, 0, 9], &[0, 2, 2, 5], &[1, 2, 3, 4, 5]).unwrap();
     assert_eq!(launch.check_batch(&[3, 0, 9], &[0, 2, 5], &[]), count("query_starts", 3, 4));
     assert_eq!(launch.check_batch(&[3, 0, 9], &[0, 2, 2, 5], &[1]), count("query_positions", 1, 5));
-    let beyond = [0, 1, i32::MAX as u32, 3, 4];
+    let beyond = [0, 1, KVK_PLACES, 3, 4];
     let refused = launch.check_batch(&[3, 0, 9], &[0, 2, 2, 5], &beyond).expect_err("places are 31 bits");
     assert_eq!(refused.field, "query_positions");
-    let most = Attend { longest: i32::MAX as u32 + 1, ..launch };
+    let most = Attend { longest: KVK_PLACES + 1, ..launch };
     assert_eq!(most.check().expect_err("so are keys").field, "longest");
     let starts = |wrong| Err(Refusal::new("query_starts", wrong));
     let descending = launch.check_batch(&[3, 0, 9], &[0, 2, 1, 5], &[]);
@@ -154,8 +166,8 @@ fn plans_of_something_else() {
     let with = |params| Attend { params, ..launch };
     let tile = kvk_attend_params { tile_rows: KVK_PREFILL_ROWS, ..params };
     assert_eq!(refused(with(tile), &split, &words), not("split.tile_rows", 16, 64));
-    let groups = kvk_attend_params { groups: 9, ..params };
-    assert_eq!(refused(with(groups), &split, &words), not("split.thread_blocks", 8, 9));
+    let other = kvk_attend_params { thread_blocks: 9, ..params };
+    assert_eq!(refused(with(other), &split, &words), not("split.thread_blocks", 8, 9));
     let window = kvk_attend_params { window: 7, ..params };
     assert_eq!(refused(with(window), &split, &words), not("split.window", 0xFFFF_FFFF, 7));
     let sequences = kvk_attend_params { sequences: 2, ..params };
@@ -216,9 +228,9 @@ fn parts_of_a_cascade() {
     type Change = fn(&mut Cascade);
     let not = |value: u64, must: u64| Wrong::Not { value, must };
     let cases: [(Change, &'static str, Wrong); 10] = [
-        (|c| c.suffix.params.queries = at(5), "suffix.queries", not(0x5_0000, 0x47_0000)),
-        (|c| c.merge.params.output_a = at(5), "merge.output_a", not(0x5_0000, 0x48_0000)),
-        (|c| c.merge.params.lse_b = at(5), "merge.lse_b", not(0x5_0000, 0x5B_0000)),
+        (|c| c.suffix.params.queries = at(5), "suffix.queries", not(0x500_0000, 0x4700_0000)),
+        (|c| c.merge.params.output_a = at(5), "merge.output_a", not(0x500_0000, 0x4800_0000)),
+        (|c| c.merge.params.lse_b = at(5), "merge.lse_b", not(0x500_0000, 0x5B00_0000)),
         (
             |c| (c.suffix.params.output, c.merge.params.output_b) = (at(72), at(72)),
             "suffix.output",

@@ -41,7 +41,7 @@ pub struct Attend {
     /// What the plan is made for. Its maxima are the batch's or larger.
     pub split: Split,
     /// Thread blocks of the merge.
-    pub join_groups: u32,
+    pub merge_thread_blocks: u32,
 }
 
 /// What scores are made with.

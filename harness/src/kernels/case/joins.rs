@@ -28,7 +28,7 @@ pub struct Merge {
     /// What was left by the launch before.
     pub parts: Parts,
     /// Thread blocks.
-    pub groups: u32,
+    pub thread_blocks: u32,
 }
 
 /// Partial results.

@@ -247,7 +247,7 @@ pub fn attend(wanted: &Wanted, random: &mut Random) -> Attend {
         output_rows: rows(random),
         lse_stride: query_heads + random.below(3),
         split,
-        join_groups: random.between(1, 3),
+        merge_thread_blocks: random.between(1, 3),
     }
 }
 

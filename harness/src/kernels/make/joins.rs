@@ -42,7 +42,7 @@ pub fn merge(random: &mut Random) -> Merge {
         lse_stride: query_heads + random.below(3),
         sinks: sinks(query_heads, random),
         parts: Parts { output, logs },
-        groups: random.between(1, 5),
+        thread_blocks: random.between(1, 5),
     }
 }
 

@@ -102,7 +102,7 @@ fn attend(bench: &Bench, attention: &Attention, thread_blocks: u32) -> Result<Lo
         output_rows: rows,
         lse_stride: query_heads,
         split,
-        join_groups: thread_blocks,
+        merge_thread_blocks: thread_blocks,
     };
     let prepared = Box::new(PreparedAttend::put(bench, &case)?);
     fill_with_numbers(bench, prepared.pool_memory(), shape.element)?;

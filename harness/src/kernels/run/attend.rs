@@ -149,8 +149,8 @@ impl Prepared {
             sequences: case.lengths.len() as u32,
             type_: case.element.number(),
             tile_rows: case.split.tile_rows,
-            groups: case.split.thread_blocks,
-            join_groups: case.join_groups,
+            thread_blocks: case.split.thread_blocks,
+            merge_thread_blocks: case.merge_thread_blocks,
             reserved: 0,
         };
         let attend = launch::Attend {

@@ -78,8 +78,8 @@ pub fn merge(case: &Merge, bench: &Bench) -> Result<Right, Wrong> {
         sequences: case.lengths.len() as u32,
         type_: case.element.number(),
         tile_rows: split.tile_rows,
-        groups: split.thread_blocks,
-        join_groups: case.groups,
+        thread_blocks: split.thread_blocks,
+        merge_thread_blocks: case.thread_blocks,
         ..Default::default()
     };
     let launch = launch::Attend {

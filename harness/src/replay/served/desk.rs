@@ -246,8 +246,8 @@ impl Desk {
             sequences,
             type_: ELEMENT.number(),
             tile_rows: self.split.tile_rows,
-            groups: self.sizes.thread_blocks,
-            join_groups: self.sizes.thread_blocks,
+            thread_blocks: self.sizes.thread_blocks,
+            merge_thread_blocks: self.sizes.thread_blocks,
             ..Default::default()
         };
         launch::Attend {
