@@ -96,14 +96,28 @@ KVK_KERNEL(kMergeThreads) void merge(kvk_attend_params p) {
 
 KVK_DEVICE float base_two(float natural) { return natural == -INFINITY ? -INFINITY : natural * kLog2E; }
 
-// One of two that is empty leaves the other as it is, bit for bit.
+KVK_DEVICE lane *lane_at(void *base, int64_t element) {
+  return reinterpret_cast<lane *>(static_cast<uint16_t *>(base) + element);
+}
+
+KVK_DEVICE const lane *lane_at(const void *base, int64_t element) {
+  return reinterpret_cast<const lane *>(static_cast<const uint16_t *>(base) + element);
+}
+
+// One of two that is empty leaves the other as it is, bit for bit: it is copied.
 KVK_DEVICE void merge_two_row(const kvk_merge_two_params &p, uint32_t token, uint32_t head) {
   const int64_t row = token * p.token_stride + head * p.head_stride;
   const int64_t at = token * p.lse_token_stride + head;
   const float lse[2] = {load(&p.lse_a[at]), load(&p.lse_b[at])};
   const void *const outputs[2] = {p.output_a, p.output_b};
+  const bool is_empty[2] = {lse[0] == -INFINITY, lse[1] == -INFINITY};
   float natural = lse[0];
   for (uint32_t chunk = thread() % 32; chunk * 8 < p.head_dim; chunk += 32) {
+    if (is_empty[0] != is_empty[1]) {
+      const void *const whole = is_empty[0] ? p.output_b : p.output_a;
+      store(lane_at(p.output, row + chunk * 8), load(lane_at(whole, row + chunk * 8)));
+      continue;
+    }
     Joining joining;
     for (int i = 0; i < 2; ++i) {
       float part[8];
@@ -115,8 +129,8 @@ KVK_DEVICE void merge_two_row(const kvk_merge_two_params &p, uint32_t token, uin
     store_eight(p.output, row + chunk * 8, p.type, joining.values);
     natural = total.log == -INFINITY ? -INFINITY : total.log * kLn2;
   }
-  if (lse[0] == -INFINITY) natural = lse[1];
-  if (lse[1] == -INFINITY) natural = lse[0];
+  if (is_empty[0]) natural = lse[1];
+  if (is_empty[1]) natural = lse[0];
   // The result may lie over what is read: all lanes have read when one of them writes.
   barrier_warp();
   if (p.lse != nullptr && thread() % 32 == 0) store(&p.lse[at], natural);

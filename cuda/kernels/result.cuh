@@ -28,7 +28,7 @@ KVK_DEVICE Total with_sink(float peak, float mass, const float *sinks, uint32_t 
   if (sinks != nullptr) {
     const float sink = load(&sinks[head]) * kLog2E;
     const float higher = fmaxf(peak, sink);
-    if (higher == -INFINITY) return Total{-INFINITY, 0.0f};
+    if (higher == -INFINITY && mass == mass) return Total{-INFINITY, 0.0f};  // else a NaN, which stays one
     shrink = exp2(peak - higher);
     mass = mass * shrink + exp2(sink - higher);
     peak = higher;

@@ -54,9 +54,11 @@ KVK_DEVICE void load_positions(const kvk_attend_params &p, typename S::Shared &s
   if (has_row(tile, row)) {
     const Target target = target_of(tile, row);
     const uint32_t token = target.token;
-    position = static_cast<int32_t>(p.query_positions != nullptr
-                                        ? load(&p.query_positions[token])
-                                        : length - tile.row_count / tile.group + (token - tile.first_token));
+    const uint32_t place = p.query_positions != nullptr
+                               ? load(&p.query_positions[token])
+                               : length - tile.row_count / tile.group + (token - tile.first_token);
+    // Not before the first key, which is where more query tokens than keys begin, nor where no key can be.
+    if (place < KVK_PLACES) position = static_cast<int32_t>(place);
     if (p.slopes != nullptr) slope = load(&p.slopes[target.head]);
   }
   shared.position[row] = position;

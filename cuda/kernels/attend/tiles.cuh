@@ -43,7 +43,7 @@ KVK_DEVICE int tile_count(const KeyRange &keys) {
 template <class S>
 KVK_DEVICE void place_tile(const kvk_attend_params &p, typename S::Shared &shared, const KeyRange &keys, int tile) {
   const int at = tile % S::kAhead, i = static_cast<int>(thread());
-  const uint32_t key = keys.begin + static_cast<uint32_t>(tile * S::kKeys + i);
+  const uint32_t key = keys.begin + static_cast<uint32_t>(tile) * S::kKeys + static_cast<uint32_t>(i);
   Place place = {0, 0};
   if (i < S::kKeys && key < keys.end) place = locate(p.cache, p.table, keys.row, key, p.status);
   const bool readable = place.block != 0;

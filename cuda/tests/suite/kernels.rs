@@ -345,3 +345,117 @@ fn a_table_that_names_no_block_is_reported() {
             .all(|(lse, keys)| (lse - keys.ln()).abs() < 1e-5)
     );
 }
+
+/// Places in device memory, where no check of the host sees them: the last that there can be, one too many, padding.
+#[test]
+fn query_positions_that_are_no_keys() {
+    let places = [KVK_PLACES - 1, KVK_PLACES, u32::MAX, i32::MAX as u32, 0];
+    let sees = [5.0, 0.0, 0.0, 0.0, 1.0f32];
+    let (device, stream) = open(paces()[0]);
+    let mut layer = Layer::new(device, stream, &[5; 5]);
+    let ones = vec![ONE; (25 * HEADS * HEAD_DIM) as usize];
+    layer.append(&ones, &ones);
+    let queries: *mut u16 = layer.hold(&vec![0; (5 * QUERY_HEADS * HEAD_DIM) as usize]);
+    let mut attend = layer.attend(queries, &[], &[]);
+    attend.params.query_positions = layer.hold(&places);
+    layer.launch(Launch::Attend(attend));
+    layer.launch(Launch::Merge(attend));
+    let lse = layer.values(attend.params.lse.cast_const(), 5 * QUERY_HEADS);
+    let expected = sees.iter().flat_map(|keys| [keys.ln(); QUERY_HEADS as usize]);
+    assert!(
+        lse.iter().zip(expected).all(|(lse, expected)| *lse == expected || (lse - expected).abs() < 1e-5),
+        "{lse:?}"
+    );
+    let width = QUERY_HEADS * HEAD_DIM;
+    let output = layer.values(attend.params.output.cast::<u16>().cast_const(), 5 * width);
+    let expected = sees.iter().flat_map(|keys| vec![if *keys > 0.0 { ONE } else { 0 }; width as usize]);
+    assert!(output.into_iter().eq(expected));
+    assert_eq!(layer.status.take(&layer.stream).unwrap(), None);
+}
+
+/// A key that is NaN, and nothing else that is seen: no sums are not what came of none, sinks that are none or not.
+#[test]
+fn a_score_that_is_nan_is_not_taken_for_none() {
+    for sink in [None, Some(f32::NEG_INFINITY), Some(0.5)] {
+        let (device, stream) = open(paces()[0]);
+        let mut layer = Layer::new(device, stream, &[1, 1]);
+        let width = (HEADS * HEAD_DIM) as usize;
+        let keys = [vec![0x7E00; width], vec![ONE; width]].concat();
+        layer.append(&keys, &vec![ONE; 2 * width]);
+        let queries: *mut u16 = layer.hold(&vec![ONE; (2 * QUERY_HEADS * HEAD_DIM) as usize]);
+        let mut attend = layer.attend(queries, &[], &[]);
+        if let Some(sink) = sink {
+            attend.params.sinks = layer.hold(&[sink; QUERY_HEADS as usize]);
+        }
+        layer.launch(Launch::Attend(attend));
+        layer.launch(Launch::Merge(attend));
+        let lse = layer.values(attend.params.lse.cast_const(), 2 * QUERY_HEADS);
+        let (nan, right) = lse.split_at(QUERY_HEADS as usize);
+        assert!(nan.iter().all(|lse| lse.is_nan()) && right.iter().all(|lse| lse.is_finite()), "{sink:?}: {lse:?}");
+        let output = layer.values(attend.params.output.cast::<u16>().cast_const(), QUERY_HEADS * HEAD_DIM);
+        assert!(output.iter().all(|bits| bits & 0x7FFF > 0x7C00), "{sink:?}");
+    }
+}
+
+/// As many keys as there can be, of which a window sees the last.
+#[test]
+fn the_longest_sequence_of_all() {
+    let (device, stream) = open(paces()[0]);
+    let (length, window) = (KVK_PLACES, 20);
+    let mut layer = Layer::new(device, stream, &[2 * BLOCK_TOKENS]);
+    let ones = vec![ONE; (2 * BLOCK_TOKENS * HEADS * HEAD_DIM) as usize];
+    layer.append(&ones, &ones);
+    // Of the table only the last two entries are ever written, or read.
+    let columns = length.div_ceil(BLOCK_TOKENS);
+    let table = Memory::allocate(&layer.device, Space::Device, columns as usize * 4).unwrap();
+    table.write(&layer.stream, columns as usize * 4 - 8, &layer.rows[0][..2]).unwrap();
+    let queries: *mut u16 = layer.hold(&vec![0; (QUERY_HEADS * HEAD_DIM) as usize]);
+    let mut attend = layer.attend(queries, &[], &[]);
+    let split = Split { window, ..Split::decode(HEADS, QUERY_HEADS, 5, 1, length) };
+    let mut words = vec![0; split.layout().unwrap().bytes as usize / 4];
+    split.plan(&SplitBatch { lengths: &[length], ..SplitBatch::default() }, 1, &mut words).unwrap();
+    let plan: *mut u32 = layer.hold(&words);
+    attend.use_plan(&split, kvledger_cuda::Address(plan as usize as u64)).unwrap();
+    (attend.table_rows, attend.longest) = (1, length);
+    attend.params.lengths = layer.hold(&[length]);
+    attend.params.slopes = layer.hold(&[0.0f32; QUERY_HEADS as usize]);
+    attend.params.table = kvk_table { entries: table.pointer(), columns, ..kvk_table::default() };
+    attend.check_plan_words(&split, &words).unwrap();
+    attend.check_batch(&[length], &[], &[]).unwrap();
+    layer.launch(Launch::Attend(attend));
+    layer.launch(Launch::Merge(attend));
+    let lse = layer.values(attend.params.lse.cast_const(), QUERY_HEADS);
+    assert!(lse.iter().all(|lse| (lse - 21f32.ln()).abs() < 1e-5), "{lse:?}");
+    assert_eq!(layer.status.take(&layer.stream).unwrap(), None);
+}
+
+/// Also what no arithmetic leaves as it is: a negative zero, and a NaN with a message.
+#[test]
+fn what_is_joined_with_nothing_stays_bit_for_bit() {
+    let part = [0x8000, ONE, 0x0001, 0x8001, 0x7E55, 0xFDAA, 0x7C00, 0xFC00, 0, 1, 2, 3, 4, 5, 6, 7u16];
+    for (type_, empty_first) in [(KVK_F16, false), (KVK_F16, true), (KVK_BF16, false), (KVK_BF16, true)] {
+        let (device, stream) = open(paces()[0]);
+        let mut layer = Layer::new(device, stream, &[]);
+        let mut sides =
+            [(layer.hold(&part), layer.hold(&[1.5f32])), (layer.room(32), layer.hold(&[f32::NEG_INFINITY]))];
+        if empty_first {
+            sides.reverse();
+        }
+        let params = kvk_merge_two_params {
+            output_a: sides[0].0.cast(),
+            lse_a: sides[0].1,
+            output_b: sides[1].0.cast(),
+            lse_b: sides[1].1,
+            output: layer.room(32),
+            lse: layer.room(4),
+            tokens: 1,
+            heads: 1,
+            head_dim: 16,
+            type_,
+            ..kvk_merge_two_params::default()
+        };
+        layer.launch(Launch::MergeTwo(MergeTwo { params }));
+        assert_eq!(layer.values(params.output.cast::<u16>().cast_const(), 16), part);
+        assert_eq!(layer.values(params.lse.cast_const(), 1), [1.5]);
+    }
+}
