@@ -1,9 +1,9 @@
 //! Admission to several pools: `admit_together`.
 
 use crate::admission::KvlAdmission;
-use crate::answer::{KvlRefusal, NULL, invalid, run};
+use crate::answer::{KvlRefusal, POINTER, invalid, run};
 use crate::array::{apart, array, array_mut, span};
-use crate::claim::{In, Out};
+use crate::claim::{In, InSized, Out, Output};
 use crate::handle::{KvlPool, view};
 use crate::prefix::KvlPrefix;
 use kvledger_core::{Admitted, Argument, Joint, Refusal, Sequence, admit_together};
@@ -11,7 +11,7 @@ use kvledger_core::{Admitted, Argument, Joint, Refusal, Sequence, admit_together
 /// Most pools of one request. There is no heap to put more of what the core wants to see into.
 pub const JOINTS_MAX: usize = 16;
 
-/// [`Joint`], with the pool as a pointer.
+/// [`Joint`], with pointers to the pool and to what it asks for, which can grow.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct KvlJoint<'a> {
@@ -19,8 +19,8 @@ pub struct KvlJoint<'a> {
     pub pool: In<'a, KvlPool>,
     /// An opened sequence of it.
     pub sequence: Sequence,
-    /// What it asks for there.
-    pub admission: KvlAdmission,
+    /// What it asks for there; not NULL.
+    pub admission: InSized<'a, KvlAdmission>,
     /// The names of the prompt's blocks there.
     pub prefix: KvlPrefix,
 }
@@ -30,7 +30,7 @@ impl<'a> KvlJoint<'a> {
     /// The arrays of the prefix are NULL or valid for as many entries for `'a`.
     unsafe fn joint(&self) -> Result<Joint<'a, 'static>, Refusal> {
         let pool = view(self.pool)?;
-        let admission = self.admission.admission()?;
+        let admission = self.admission.given()?.admission()?;
         // SAFETY: the caller's promise.
         let prefix = unsafe { self.prefix.prefix() }?;
         Ok(Joint { pool, sequence: self.sequence, admission, prefix })
@@ -80,5 +80,5 @@ unsafe fn admit(joints: &[KvlJoint<'_>], admitted: &mut [Admitted]) -> Result<()
     let [first, ..] = understood;
     let first = first.ok_or(NOBODY)?;
     let list = understood.map(|joint| joint.unwrap_or(first));
-    admit_together(list.get(..joints.len()).ok_or((0, NULL))?, admitted)
+    admit_together(list.get(..joints.len()).ok_or((0, POINTER))?, admitted)
 }

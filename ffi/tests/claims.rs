@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{INVALID, no, ok, the, to};
+use common::{INVALID, no, ok, ok_sized, sized, the, to};
 use kvledger_core::{Admitted, Argument, Batch, BlockId, Line, PoolConfig, Sequence, Step};
 use kvledger_ffi::*;
 use std::mem::MaybeUninit;
@@ -17,7 +17,7 @@ fn pool() -> KvlPool {
     let (start, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory));
     let (rows, entries) = (table.as_mut_ptr(), table.len());
     // SAFETY: memory and table are as long as said, and given away.
-    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&config), to(out), no()) })
+    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&sized(config)), to(out), no()) })
 }
 
 /// Room for a `T` that is never aligned for it.
@@ -50,7 +50,7 @@ fn misaligned_pointers_are_refused() {
     let out = unsafe { Out::claimed(askew.pointer::<Sequence>()) };
     refused("output", |why| kvl_open(the(&pool), out, why));
     // SAFETY: as above.
-    let config = unsafe { In::claimed(askew.pointer::<PoolConfig>()) };
+    let config = unsafe { InSized::claimed(askew.pointer::<WithSize<PoolConfig>>()) };
     refused("input", |why| kvl_config_check(config, why));
     let (array, mut batch) = (askew.pointer::<Step>(), MaybeUninit::uninit());
     let (mut answers, mut changed) = ([0u32; 4], [0u32; 4]);
@@ -69,7 +69,7 @@ fn misaligned_pointers_are_refused() {
 fn a_call_without_a_place_for_its_answer_does_nothing() {
     let pool = pool();
     assert_eq!(kvl_open(the(&pool), no(), no()), INVALID);
-    let snapshot: kvledger_core::Snapshot = ok(|out| kvl_snapshot(the(&pool), to(out), no()));
+    let snapshot: kvledger_core::Snapshot = ok_sized(|out| kvl_snapshot(the(&pool), to(out), no()));
     assert_eq!(snapshot.sequences, 0);
 }
 
@@ -82,7 +82,7 @@ fn outputs_over_each_other_are_refused() {
     let out = unsafe { Out::claimed(start.cast::<Admitted>()) };
     // SAFETY: as above.
     let why = unsafe { Out::claimed(start.cast::<KvlRefusal>()) };
-    assert_eq!(kvl_admit(the(&pool), Sequence::default(), the(&admission()), out, why), INVALID);
+    assert_eq!(kvl_admit(the(&pool), Sequence::default(), the(&sized(admission())), out, why), INVALID);
     assert_eq!(words, [7; 64], "neither is written");
 
     let mut numbers = [9u32; 32];
@@ -112,7 +112,7 @@ fn memory_over_the_table_is_refused() {
     let mut out = MaybeUninit::uninit();
     // SAFETY: the memory is as long as said.
     refused("table in memory", |why| unsafe {
-        kvl_init(start.cast(), bytes, start.cast(), 16, the(&config), to(&mut out), why)
+        kvl_init(start.cast(), bytes, start.cast(), 16, the(&sized(config)), to(&mut out), why)
     });
 }
 
@@ -129,5 +129,5 @@ fn arrays_beyond_the_address_space_are_refused() {
 }
 
 fn admission() -> KvlAdmission {
-    ok(|out| kvl_admission_full(8, 8, to(out), no()))
+    ok_sized(|out| kvl_admission_full(8, 8, to(out), no()))
 }
