@@ -45,7 +45,8 @@ if [[ ! -s $work/exports ]]; then
 fi
 
 mapfile -t keep < <(sed 's/^/-u/' "$work/exports")
-ld -r --gc-sections "${keep[@]}" -o "$work/whole.o" "$raw"
+# Groups are given up: of two archives that have one, a linker would keep the other's, in which what is local here is not.
+ld -r --gc-sections --force-group-allocation "${keep[@]}" -o "$work/whole.o" "$raw"
 objcopy -R .llvmbc -R .llvmcmd --keep-global-symbols="$work/exports" "$work/whole.o" "$work/$library.o"
 objcopy --strip-unneeded "$work/$library.o"
 

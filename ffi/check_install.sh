@@ -37,9 +37,11 @@ refuse "0.1 REQUIRED COMPONENTS tokenizer"
 echo "with pkg-config"
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 read -r -a flags < <(pkg-config --cflags --libs kvledger)
-cc -std=c11 ffi/examples/minimal.c "${flags[@]}" -o "$work/shared" && LD_LIBRARY_PATH=$prefix/lib "$work/shared" > /dev/null
+cc -std=c11 ffi/examples/minimal.c "${flags[@]}" -o "$work/shared"
+LD_LIBRARY_PATH=$prefix/lib "$work/shared" > /dev/null
 [[ $(ldd "$work/shared") == *libkvledger.so* ]]
-cc -std=c11 ffi/examples/minimal.c $(pkg-config --cflags kvledger) "$prefix/lib/libkvledger.a" -o "$work/static" && "$work/static" > /dev/null
+cc -std=c11 ffi/examples/minimal.c $(pkg-config --cflags kvledger) "$prefix/lib/libkvledger.a" -o "$work/static"
+"$work/static" > /dev/null
 if nm -D --defined-only "$prefix/lib/libkvledger.so" | awk '{print $3}' | grep -v '^kvl_'; then
   echo "check_install.sh: the shared library shows these besides kvl_*" >&2
   exit 1
@@ -49,7 +51,9 @@ echo "beside other Rust code"
 rustc --edition 2024 -O --crate-type staticlib ffi/tests/beside/tokenizer.rs -o "$work/libtokenizer.a"
 beside=(-std=c11 -I "$prefix/include" ffi/tests/beside/main.c)
 needs=(-lpthread -ldl -lm)
-cc "${beside[@]}" "$prefix/lib/libkvledger.a" "$work/libtokenizer.a" "${needs[@]}" -o "$work/beside" && "$work/beside"
+cc "${beside[@]}" "$prefix/lib/libkvledger.a" "$work/libtokenizer.a" "${needs[@]}" -o "$work/beside"
+"$work/beside"
 cc "${beside[@]}" -Wl,--whole-archive "$prefix/lib/libkvledger.a" "$work/libtokenizer.a" -Wl,--no-whole-archive "${needs[@]}" \
-  -o "$work/whole" && "$work/whole"
+  -o "$work/whole"
+"$work/whole"
 echo "check_install.sh: installed, moved and used"

@@ -8,8 +8,10 @@
    the allocator's own symbol; only mem* may be asked of the program that links it.
 
     ffi/gate.py target/capi/dist/libkvledger.a [--exempt] [--expect NAME]...
+    ffi/gate.py --cuda target/capi/dist/libkvledger_cuda.a [--expect NAME]...
 
---exempt reads an archive made with KVL_EXEMPT=1, which has the exempt operations too: what no function of an archive
+--cuda reads the archive of kernels, which has the standard library in it: 2 holds for it, and of 3, that what it asks for
+is the system's; and if there are kernels for CUDA in it, so is what makes them known when a program starts. --exempt reads an archive made with KVL_EXEMPT=1, which has the exempt operations too: what no function of an archive
 reaches is not in it, so 3 holds for every operation only if it holds for both archives. --expect adds a function that
 must be there, so that CI can see the gate fail. Exit: 0 holds, 1 does not, 2 usage.
 """
@@ -30,6 +32,10 @@ RENAMED = {"kvl_release": "kvl_release_blocks"}
 EXEMPT = "kvl_exempt_"
 PLANTED = "kvl_planted_panic"
 UNDEFINED_ALLOWED = {"memcpy", "memmove", "memset", "memcmp", "bcmp"}
+# Rust's and C++'s names, and those of kernels and of CUDA's static runtime: what an archive has of these it has inside.
+UNDEFINED_INSIDE = re.compile(r"_R|_Z|_*rust|kvl_|kvk_|cuda|__cuda")
+HAS_CUDA = "kvk_cuda_fits"
+REGISTRATION = {".nv_fatbin", ".nvFatBinSegment", ".init_array"}
 
 
 def snake(name):
@@ -77,13 +83,15 @@ def readelf(option, archive):
 
 
 def symbols(archive):
-    """Global symbols of the archive: defined, undefined."""
-    defined, undefined = set(), set()
+    """Symbols of the archive: global ones that are defined, and undefined; local ones."""
+    defined, undefined, local = set(), set(), set()
     for line in readelf("-sW", archive).splitlines():
         field = line.split()
         if len(field) >= 8 and field[4] in ("GLOBAL", "WEAK"):
             (undefined if field[6] == "UND" else defined).add(field[7])
-    return defined, undefined
+        elif len(field) >= 8 and field[4] == "LOCAL":
+            local.add(field[7])
+    return defined, undefined, local
 
 
 def compare(what, have, want):
@@ -99,7 +107,7 @@ def faults(archive, with_exempt, expected):
     also = {name.replace("kvl_", EXEMPT, 1) for name in exempt} if with_exempt else set()
     source = found_in(sorted(ROOT.glob("ffi/src/**/*.rs")), r'extern "C" fn (kvl_\w+)') - {PLANTED}
     header = found_in(sorted(ROOT.glob("ffi/include/**/*.h")), r"^kvl_status (kvl_\w+)\(")
-    defined, undefined = symbols(archive)
+    defined, undefined, _ = symbols(archive)
     panics = re.findall(r"\S*panicking\S*", readelf("-SW", archive))
     return (
         [f"{name}: exempt, but no operation of the core" for name in sorted(set(exempt) - core)]
@@ -112,19 +120,38 @@ def faults(archive, with_exempt, expected):
     ), f"{len(want)} operations exported, {len(exempt)} exempt{' and seen' if with_exempt else ''}"
 
 
+def faults_of_kernels(archive, expected):
+    want = found_in([ROOT / "ffi/include/kvledger_cuda.h"], r"^kvl_device_status (kvl_\w+)\(") | expected
+    source = found_in(sorted(ROOT.glob("ffi/cuda/src/*.rs")), r'extern "C" fn (kvl_\w+)')
+    defined, undefined, local = symbols(archive)
+    sections = set(re.findall(r"\] (\.\S+)", readelf("-SW", archive)))
+    has_cuda = HAS_CUDA in local
+    return (
+        compare("ffi/cuda/src", source, want)
+        + compare("the archive", defined, want)
+        + [f"{name}: undefined in the archive" for name in sorted(undefined) if UNDEFINED_INSIDE.match(name)]
+        + [f"{name}: kernels for CUDA, but no such section" for name in sorted(REGISTRATION - sections) if has_cuda]
+    ), f"{len(want)} functions exported, kernels for the CPU device{' and CUDA' if has_cuda else ''}"
+
+
 def main():
     usage = argparse.ArgumentParser(description="Holds that the C archive is whole and clean.")
     usage.add_argument("archive", type=pathlib.Path, help="what ffi/archive.sh has made")
+    usage.add_argument("--cuda", action="store_true", help="it is the one of kernels")
     usage.add_argument("--exempt", action="store_true", help="it was made with KVL_EXEMPT=1")
     usage.add_argument("--expect", action="append", default=[], metavar="NAME", help="a function that must be there")
     given = usage.parse_args()
     if not given.archive.is_file():
         usage.error(f"{given.archive}: no such file; ffi/archive.sh makes one")
-    found, counts = faults(given.archive, given.exempt, set(given.expect))
+    if given.cuda:
+        found, holds = faults_of_kernels(given.archive, set(given.expect))
+    else:
+        found, holds = faults(given.archive, given.exempt, set(given.expect))
+        holds += "; none can panic or allocate"
     for fault in found:
         print(f"gate: {fault}")
     if not found:
-        print(f"gate: {counts}; none can panic or allocate")
+        print(f"gate: {holds}")
     return 1 if found else 0
 
 

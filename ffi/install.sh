@@ -17,7 +17,9 @@ cd "$(dirname "$0")/.."
 
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 IFS=. read -r major minor _ <<< "$version"
+# What the archive of kernels asks for. What nvcc makes of a kernel asks for C++'s library too.
 CUDA_LIBRARIES=(pthread dl m rt)
+CUDA_NEEDS_CPP=__cxa_guard_acquire
 
 # fill TEMPLATE TARGET: numbers and names in place of @NAME@.
 fill() {
@@ -31,8 +33,12 @@ fill() {
 mkdir -p "$prefix/lib" "$prefix/include" "$prefix/share/licenses/kvledger"
 for component in "${components[@]}"; do
   which=() needs=()
-  [[ $component == kvledger ]] || which=(--cuda) needs=("${CUDA_LIBRARIES[@]/#/-l}")
+  [[ $component == kvledger ]] || which=(--cuda)
   cp "$(ffi/archive.sh "${which[@]}")" "$prefix/lib/lib$component.a"
+  if [[ $component == kvledger_cuda ]]; then
+    [[ $(nm -u "$prefix/lib/lib$component.a") != *"$CUDA_NEEDS_CPP"* ]] || CUDA_LIBRARIES+=(stdc++)
+    needs=("${CUDA_LIBRARIES[@]/#/-l}")
+  fi
   ${CC:-cc} -shared -Wl,-soname,"lib$component.so.$major.$minor" -Wl,--no-undefined -o "$prefix/lib/lib$component.so.$version" \
     -Wl,--whole-archive "$prefix/lib/lib$component.a" -Wl,--no-whole-archive "${needs[@]}"
   ln -sf "lib$component.so.$version" "$prefix/lib/lib$component.so.$major.$minor"

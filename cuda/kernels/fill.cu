@@ -35,3 +35,11 @@ extern "C" uint32_t KVK_SYMBOL(fill)(const kvk_fill_params *params, void *run) {
   if (work.runs.tasks == 0) return 0;
   return KVK_LAUNCH(fill, run_blocks(work.runs), kRunThreads, 0, run, work);
 }
+
+#ifdef __CUDACC__
+// Asked of one kernel: all are compiled for the same targets.
+extern "C" uint32_t kvk_cuda_fits(void) {
+  cudaFuncAttributes attributes;
+  return static_cast<uint32_t>(cudaFuncGetAttributes(&attributes, kvk::fill));
+}
+#endif

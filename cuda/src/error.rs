@@ -19,6 +19,11 @@ pub struct Error {
 pub enum Reason {
     /// This program was compiled without kernels for CUDA.
     NotBuilt,
+    /// The kernels of this program were compiled for other GPUs.
+    Unfit {
+        /// What this one is: 90 for 9.0.
+        compute: u32,
+    },
     /// No driver, or one that is too old for the runtime that was compiled in.
     NoDriver,
     /// Devices are numbered from 0 up to this count.
@@ -107,6 +112,13 @@ impl fmt::Display for Reason {
         match self {
             Reason::NotBuilt => f.write_str(
                 "this program has no kernels for CUDA: build it with the feature `cuda`, where there is a toolkit",
+            ),
+            Reason::Unfit { compute } => write!(
+                f,
+                "the kernels of this program are for other GPUs than one of {}.{}: build it with \
+                 KVLEDGER_CUDA_ARCHS={compute}",
+                compute / 10,
+                compute % 10,
             ),
             Reason::NoDriver => {
                 f.write_str("no CUDA driver, or one older than the runtime of this program: `kvledger doctor` looks")

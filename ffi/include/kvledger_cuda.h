@@ -45,7 +45,7 @@ typedef uint32_t kvl_device_status;
 
 enum {
   KVL_DEVICE_OK = 0,
-  KVL_DEVICE_NOT_BUILT = 1,  /* this library has no kernels for CUDA */
+  KVL_DEVICE_NOT_BUILT = 1,  /* this library has no kernels for CUDA, or none for this GPU */
   KVL_DEVICE_NO_DRIVER = 2,  /* or one that is too old */
   KVL_DEVICE_NO_DEVICE = 3,  /* no GPU of this number */
   KVL_DEVICE_MEMORY = 4,     /* there is not so much */
@@ -108,8 +108,7 @@ typedef struct kvl_device_facts {
 kvl_device_status kvl_device_open_cpu(const kvl_cpu_options *options, kvl_device *device, kvl_device_error *error);
 /* GPU number `number`. KVL_DEVICE_NOT_BUILT, _NO_DRIVER, _NO_DEVICE, _NUMBER. */
 kvl_device_status kvl_device_open_cuda(uint32_t number, kvl_device *device, kvl_device_error *error);
-/* GPU 0 if this library has kernels for CUDA and it is there, else the CPU device as options of zeros make it. Whether the
- * kernels were compiled for this GPU is said by the first launch (KVL_DEVICE_NUMBER, 209 or 222). */
+/* GPU 0 if it is there and this library has kernels for it, else the CPU device as options of zeros make it. */
 kvl_device_status kvl_device_open_any(kvl_device *device, kvl_device_error *error);
 /* Ends it when work that is enqueued is done; its memory goes with it. KVL_DEVICE_HANDLE. */
 kvl_device_status kvl_device_close(kvl_device device, kvl_device_error *error);

@@ -77,7 +77,19 @@ pub fn open(number: u32) -> Result<Arc<dyn Device>, Error> {
     // SAFETY: a number of a device.
     opened(unsafe { sys::cudaSetDevice(number) })?;
     let facts = facts(number)?;
+    fits(facts.compute)?;
     Ok(Arc::new(Gpu { number, facts, known: Mutex::default(), loss: OnceLock::new() }))
+}
+
+/// Whether kernels are there for the thread's device.
+fn fits(compute: u32) -> Result<(), Error> {
+    // SAFETY: asks for a number.
+    let code = unsafe { raw::kvk_cuda_fits() };
+    if sys::UNFIT.contains(&code) {
+        forget_error();
+        return Err(Error::new("open", Reason::Unfit { compute }));
+    }
+    opened(code)
 }
 
 /// What it says of itself. It is the thread's device.

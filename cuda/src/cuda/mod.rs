@@ -28,7 +28,8 @@ impl Cuda {
         gpu::count()
     }
 
-    /// Device number `number`, of 0 up to [`count`](Cuda::count). Errors: as `count`; `NoDevice`.
+    /// Device number `number`, of 0 up to [`count`](Cuda::count). Errors: as `count`; `NoDevice`;
+    /// `Unfit`.
     pub fn open(number: u32) -> Result<Arc<dyn Device>, Error> {
         gpu::open(number)
     }

@@ -159,9 +159,10 @@ pub unsafe extern "C" fn kvl_device_open_cuda(number: u32, out: *mut KvlDevice, 
 
 fn any() -> Result<Arc<dyn Device>, Error> {
     match Cuda::open(0) {
-        Err(Error { reason: Reason::NotBuilt | Reason::NoDriver | Reason::NoDevice { .. }, .. }) => {
-            Ok(Cpu::open(Options::default()))
-        }
+        Err(Error {
+            reason: Reason::NotBuilt | Reason::Unfit { .. } | Reason::NoDriver | Reason::NoDevice { .. },
+            ..
+        }) => Ok(Cpu::open(Options::default())),
         opened => opened,
     }
 }

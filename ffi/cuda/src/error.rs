@@ -50,7 +50,7 @@ impl From<Error> for Failure {
 /// The number of a reason in the header; a number is never used again for something else.
 pub fn status_of(reason: Reason) -> u32 {
     match reason {
-        Reason::NotBuilt => 1,
+        Reason::NotBuilt | Reason::Unfit { .. } => 1,
         Reason::NoDriver => 2,
         Reason::NoDevice { .. } => 3,
         Reason::Memory { .. } => 4,

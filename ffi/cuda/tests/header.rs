@@ -96,6 +96,7 @@ fn numbers_are_the_same() {
     };
     let reasons = [
         ("NOT_BUILT", Reason::NotBuilt),
+        ("NOT_BUILT", Reason::Unfit { compute: 90 }),
         ("NO_DRIVER", Reason::NoDriver),
         ("NO_DEVICE", Reason::NoDevice { count: 0 }),
         ("FOREIGN", Reason::Foreign(kvledger_cuda::Address(1))),

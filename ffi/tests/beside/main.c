@@ -11,6 +11,7 @@ int main(void) {
   size_t bytes;
   if (kvl_config_new(64, 16, 4, 16, &config, NULL) != KVL_OK || kvl_config_bytes(&config, &bytes, NULL) != KVL_OK) return 1;
   if (tokenizer_words((const unsigned char *)text, strlen(text)) != 3) return 1;
+  if (tokenizer_words((const unsigned char *)"a panic", 7) != 0) return 1;
   printf("%zu bytes of pool beside 3 words\n", bytes);
   return 0;
 }
