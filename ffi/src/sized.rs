@@ -65,8 +65,8 @@ pub(crate) unsafe fn stated<T: Grows>(pointer: *const WithSize<T>) -> Result<usi
     if pointer.is_null() || !pointer.is_aligned() {
         return Err(Unusable::Pointer);
     }
-    // SAFETY: neither NULL nor misaligned; the rest is the caller's promise.
-    let size = unsafe { (&raw const (*pointer).size).read() };
+    // SAFETY: neither NULL nor misaligned, and it begins there; the rest is the caller's promise.
+    let size = unsafe { pointer.cast::<usize>().read() };
     if (T::FIRST_BYTES..=BYTES_MAX).contains(&size) { Ok(size) } else { Err(Unusable::Size) }
 }
 
@@ -80,7 +80,7 @@ pub(crate) unsafe fn read<T: Grows>(pointer: *const WithSize<T>) -> Result<T, Un
     let size = unsafe { stated(pointer) }?;
     if size == WithSize::<T>::BYTES {
         // SAFETY: the struct is whole, and all bytes are a value.
-        return Ok(unsafe { (&raw const (*pointer).fields).read() });
+        return Ok(unsafe { (*pointer).fields });
     }
     // SAFETY: the caller's promise.
     unsafe { read_of_another_version(pointer.cast(), size) }
@@ -112,7 +112,7 @@ pub(crate) unsafe fn write<T: Grows>(pointer: *mut WithSize<T>, fields: T) {
     // SAFETY: the caller's promise.
     match unsafe { stated(pointer) } {
         // SAFETY: the struct is whole.
-        Ok(size) if size == WithSize::<T>::BYTES => unsafe { (&raw mut (*pointer).fields).write(fields) },
+        Ok(size) if size == WithSize::<T>::BYTES => unsafe { (*pointer).fields = fields },
         // SAFETY: the caller's promise.
         Ok(size) => unsafe { write_of_another_version(pointer.cast(), size, &WithSize { size, fields }) },
         Err(_) => {}

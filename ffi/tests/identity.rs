@@ -34,7 +34,7 @@ fn names_are_those_of_the_core() {
 
     let media = Identity { low: 9, high: 9 };
     for media in [None, Some(&media)] {
-        let claim = media.map_or(no(), |media| the(media));
+        let claim = media.map_or(no(), the);
         // SAFETY: as above.
         let name: Identity = ok(|out| unsafe {
             kvl_identity_key_block(the(&key), the(&root), tokens.as_ptr(), 5, claim, to(out), no())

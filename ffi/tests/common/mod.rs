@@ -35,11 +35,10 @@ pub fn room<T: Grows>() -> WithSize<T> {
 /// Bytes that no call answers.
 fn noise<T: Grows>() -> T {
     let mut bytes = MaybeUninit::<T>::uninit();
+    // SAFETY: as many bytes as there are.
+    unsafe { bytes.as_mut_ptr().write_bytes(0xA5, 1) };
     // SAFETY: all bytes are a value of what can grow.
-    unsafe {
-        bytes.as_mut_ptr().write_bytes(0xA5, 1);
-        bytes.assume_init()
-    }
+    unsafe { bytes.assume_init() }
 }
 
 /// The details of a call that must be refused.
