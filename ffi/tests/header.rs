@@ -269,6 +269,13 @@ fn the_header_is_clean_c11_and_cpp17() {
     assert_eq!(both(""), ["", ""]);
 }
 
+/// As those include it who take it for a header of C alone.
+#[test]
+fn the_header_may_be_included_as_c() {
+    let text = "extern \"C\" {\n#include <kvledger.h>\n}\nint kvl_used = KVL_SIZED(kvl_split).size == 0;\n";
+    assert_eq!(complaints("c++", "c++", "-std=c++17", text), "");
+}
+
 #[test]
 fn the_parts_of_the_header_are_whole() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/kvledger");

@@ -2,6 +2,8 @@
  *
  *   kvl_pool_config config = KVL_SIZED(kvl_pool_config);     all zeros, but for the size
  *
+ * (In C, what is `static` is initialized with {.size = sizeof(kvl_pool_config)}: it wants a constant.)
+ *
  * `size` is sizeof the struct when the caller was compiled; it is set before any call that gets the struct, to read it or
  * to write it, and no call changes it. A size that was not set, or that is no version's, is refused: KVL_INVALID,
  * KVL_ARGUMENT_SIZE, and by the device functions KVL_DEVICE_ARGUMENT. By the size, programs and libraries of different
@@ -15,11 +17,13 @@
 #include <stddef.h>
 
 #ifdef __cplusplus
+extern "C++" { /* wherever it is included */
 template <class T>
 constexpr T kvl_sized() noexcept {
   T sized{};
   sized.size = sizeof(T);
   return sized;
+}
 }
 #define KVL_SIZED(type) kvl_sized<type>()
 #else
