@@ -30,7 +30,7 @@ pub struct KvlPrefix {
 
 impl KvlPrefix {
     /// Where its arrays are.
-    fn spans(&self) -> [Span; 2] {
+    pub(crate) fn spans(&self) -> [Span; 2] {
         [span(self.identities, self.count), span(self.tokens, self.token_count)]
     }
 

@@ -2,7 +2,7 @@
 
 use crate::admission::KvlAdmission;
 use crate::answer::{KvlRefusal, POINTER, invalid, run};
-use crate::array::{apart, array, array_mut, span};
+use crate::array::{Span, apart, array, array_mut, span};
 use crate::claim::{In, InSized, Out, Output};
 use crate::handle::{KvlPool, view};
 use crate::prefix::KvlPrefix;
@@ -53,10 +53,13 @@ pub unsafe extern "C" fn kvl_admit_together(
         apart(&[span(admitted, count)], &[span(joints, count)])?;
         // SAFETY: the caller's promise.
         let joints = unsafe { array(joints, count) }?;
+        // Before there is a reference to what is written: what joints point to may lie over it.
+        // SAFETY: the caller's promise.
+        let understood = unsafe { understand(joints, span(admitted, count)) };
         // SAFETY: the caller's promise.
         let admitted = unsafe { array_mut(admitted, count) }?;
-        // SAFETY: the caller's promise.
-        let answer = unsafe { admit(joints, admitted) };
+        let answer =
+            understood.and_then(|list| admit_together(list.get(..joints.len()).ok_or((0, POINTER))?, admitted));
         answer.map_err(|(index, why)| {
             refused_at.write(index);
             why
@@ -64,21 +67,27 @@ pub unsafe extern "C" fn kvl_admit_together(
     })
 }
 
+/// The joints as the core has them; beyond their count the first is repeated. Which one is wrong, and why: also if arrays of
+/// its prefix lie over what is written.
+///
 /// # Safety
-/// The arrays of each prefix are NULL or valid for as many entries.
-unsafe fn admit(joints: &[KvlJoint<'_>], admitted: &mut [Admitted]) -> Result<(), (usize, Refusal)> {
+/// The arrays of each prefix are NULL or valid for as many entries for `'a`.
+unsafe fn understand<'a>(
+    joints: &[KvlJoint<'a>],
+    written: Span,
+) -> Result<[Joint<'a, 'static>; JOINTS_MAX], (usize, Refusal)> {
     const NOBODY: (usize, Refusal) = (0, invalid(Argument::Count));
     let mut understood = [None; JOINTS_MAX];
     if joints.len() > JOINTS_MAX {
         return Err(NOBODY);
     }
     for (index, (joint, place)) in joints.iter().zip(&mut understood).enumerate() {
+        apart(&[written], &joint.prefix.spans()).map_err(|why| (index, why))?;
         // SAFETY: the caller's promise.
         *place = Some(unsafe { joint.joint() }.map_err(|why| (index, why))?);
     }
-    // The core takes a list without gaps: what is beyond the count repeats the first, and is not looked at.
+    // The core takes a list without gaps: what is beyond the count is not looked at.
     let [first, ..] = understood;
     let first = first.ok_or(NOBODY)?;
-    let list = understood.map(|joint| joint.unwrap_or(first));
-    admit_together(list.get(..joints.len()).ok_or((0, POINTER))?, admitted)
+    Ok(understood.map(|joint| joint.unwrap_or(first)))
 }

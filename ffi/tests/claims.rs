@@ -104,6 +104,23 @@ fn outputs_over_each_other_are_refused() {
     assert_eq!((numbers, sequences), ([9; 32], [Sequence::default(); 8]));
 }
 
+/// What joints point to is not written while it is read.
+#[test]
+fn answers_over_the_names_of_a_joint_are_refused() {
+    let (pool, asked) = (pool(), sized(admission()));
+    let sequence = ok(|out| kvl_open(the(&pool), to(out), no()));
+    let mut words = [1u64; 16];
+    let start = words.as_mut_ptr();
+    // SAFETY: aligned room for two names.
+    let prefix = ok(|out| kvl_prefix_of(start.wrapping_add(2).cast(), 2, to(out), no()));
+    let joint = KvlJoint { pool: the(&pool), sequence, admission: the(&asked), prefix };
+    let mut at = MaybeUninit::uninit();
+    // SAFETY: there is room for one answer.
+    refused("answers over names", |why| unsafe { kvl_admit_together(&joint, 1, start.cast(), to(&mut at), why) });
+    // SAFETY: written on refusal.
+    assert_eq!((unsafe { at.assume_init() }, words), (0, [1; 16]));
+}
+
 #[test]
 fn memory_over_the_table_is_refused() {
     let config = PoolConfig::new(8, 16, 2, 8);
