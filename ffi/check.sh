@@ -53,7 +53,7 @@ ffi/tests/pointers.py "$prefix/include" > "$work/pointers.c"
 build "$work/pointers" "$work/pointers.c" gcc -x c -std=c11 "${SANITIZE[@]}"
 "$work/pointers"
 
-for source in ffi/examples/*.c ffi/examples/*.cpp ffi/examples/*/main.cpp ffi/tests/*.c; do
+for source in ffi/examples/*.c ffi/examples/*.cpp ffi/examples/*/main.cpp ffi/tests/*.c ffi/tests/*.cpp; do
   name=$work/$(tr / - <<< "${source#ffi/}")
   ways "$source" > "$name.ways"
   while read -r -a way; do

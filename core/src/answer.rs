@@ -191,6 +191,9 @@ pub enum Argument {
     Queries = 38,
     /// Split plan: begins or ends of another count than the lengths.
     Ranges = 39,
+    /// The size that a struct begins with: not set, or with something in fields that this version does not have (C ABI
+    /// only).
+    Size = 40,
 }
 
 /// Where corruption was noticed.
@@ -206,7 +209,7 @@ pub enum Place {
 
 impl Argument {
     /// All, in the order of their numbers, from 1.
-    const ALL: [Argument; 39] = [
+    const ALL: [Argument; 40] = [
         Argument::Memory,
         Argument::Table,
         Argument::Blocks,
@@ -246,6 +249,7 @@ impl Argument {
         Argument::Chunk,
         Argument::Queries,
         Argument::Ranges,
+        Argument::Size,
     ];
 
     /// The argument of this number; `None` if there is none.

@@ -5,7 +5,8 @@
 //! Prints nanoseconds a call of each, and the median of the differences of rounds. It fails nothing: machines are noisy.
 
 use kvledger_core::{
-    Admission, Admitted, Advanced, Counts, Epoch, Line, Pool, PoolConfig, Released, RowView, Sequence, Stream,
+    Account, Admission, Admitted, Advanced, Counts, Epoch, Line, Pool, PoolConfig, Released, RowView, Sequence, Stream,
+    Window,
 };
 use kvledger_ffi::*;
 use std::hint::black_box;
@@ -154,17 +155,26 @@ fn main() {
                 as extern "C" fn(
                     In<'_, KvlPool>,
                     Sequence,
-                    In<'_, KvlAdmission>,
+                    InSized<'_, KvlAdmission>,
                     Out<'_, Admitted>,
                     Out<'_, KvlRefusal>,
                 ) -> u32
         ),
         opaque!(kvl_end as extern "C" fn(In<'_, KvlPool>, Sequence, Out<'_, Released>, Out<'_, KvlRefusal>) -> u32),
     );
-    let mut asked = MaybeUninit::<KvlAdmission>::uninit();
-    kvl_admission_full(100, 100, out(&mut asked), Out::NONE);
-    // SAFETY: written: nothing of these numbers is refused.
-    let asked = unsafe { asked.assume_init() };
+    let mut asked = WithSize::of(KvlAdmission {
+        prompt_tokens: 0,
+        output_tokens_max: 0,
+        speculative_tokens: 0,
+        window: Window::default(),
+        promise: 0,
+        promise_blocks: 0,
+        group: 0,
+        watermark: 0,
+        streams: 0,
+        account: Account::default(),
+    });
+    kvl_admission_full(100, 100, OutSized::of(&mut asked), Out::NONE);
     let (mut handle, mut admitted, mut released) =
         (MaybeUninit::<Sequence>::uninit(), MaybeUninit::<Admitted>::uninit(), MaybeUninit::<Released>::uninit());
     pair(
@@ -178,7 +188,7 @@ fn main() {
             open(c(), out(&mut handle), Out::NONE);
             // SAFETY: written on success, and there is a slot.
             let sequence = unsafe { handle.assume_init() };
-            _ = black_box(admit(c(), sequence, In::of(&asked), out(&mut admitted), Out::NONE));
+            _ = black_box(admit(c(), sequence, InSized::of(&asked), out(&mut admitted), Out::NONE));
             _ = black_box(end(c(), sequence, out(&mut released), Out::NONE));
         },
     );

@@ -89,7 +89,7 @@ struct Totals {
 void name(const kvl_identity_key &key, std::uint32_t request, kvl_identity (&names)[kNames]) {
   std::vector<std::uint32_t> tokens(kPrompt);
   for (std::uint32_t i = 0; i < kPrompt; ++i) tokens[i] = i < kSystem ? i : (request << 8) + i;
-  kvl_domain domain{};
+  const auto domain = KVL_SIZED(kvl_domain);
   kvl_identity root;
   std::size_t blocks;
   REQUIRE(kvl_identity_key_root(&key, &domain, &root, nullptr) == KVL_OK);
@@ -118,9 +118,8 @@ void serve(const kvledger::Pool &pool, Device &device, const kvl_identity_key &k
     kvl_identity names[kNames];
     name(key, request, names);
     kvl_prefix prefix;
-    kvl_admission wanted;
+    const auto wanted = kvledger::admission(kPrompt, kAnswer);
     REQUIRE(kvl_prefix_of(names, kNames, &prefix, nullptr) == KVL_OK);
-    REQUIRE(kvl_admission_full(kPrompt, kAnswer, &wanted, nullptr) == KVL_OK);
 
     auto sequence = pool.open();
     REQUIRE(sequence);
@@ -159,8 +158,7 @@ void serve(const kvledger::Pool &pool, Device &device, const kvl_identity_key &k
 }  // namespace
 
 int main() {
-  kvl_pool_config config;
-  REQUIRE(kvl_config_new(96, kBlock, 16, 16, &config, nullptr) == KVL_OK);
+  auto config = kvledger::pool_config(96, kBlock, 16, 16);
   config.streams = kWorkers;
   config.cache = KVL_CACHE_S3_FIFO;
   auto pool = kvledger::Pool::create(config);

@@ -114,14 +114,11 @@ double expected(const std::vector<std::uint16_t> &query, const std::vector<std::
 
 int main() {
   /* The ledger: a request with a prompt of 100 tokens has 7 blocks, in any order. */
-  kvl_pool_config config;
-  kvl_admission admission;
-  REQUIRE(kvl_config_new(kBlocks, kBlock, 4, 16, &config, nullptr) == KVL_OK);
-  REQUIRE(kvl_admission_full(kPrompt, 28, &admission, nullptr) == KVL_OK);
+  const auto config = kvledger::pool_config(kBlocks, kBlock, 4, 16);
   auto pool = kvledger::Pool::create(config);
   REQUIRE(pool);
   auto sequence = pool->open();
-  REQUIRE(sequence && sequence->admit(admission) && sequence->advance(kPrompt));
+  REQUIRE(sequence && sequence->admit(kvledger::admission(kPrompt, 28)) && sequence->advance(kPrompt));
   const auto epoch = pool->submit(0);
   const auto row = sequence->row();
   REQUIRE(epoch && row && row->blocks == 7);
@@ -155,13 +152,13 @@ int main() {
   DEVICE(kvl_device_append(gpu.device, gpu.stream, &append, &error));
 
   /* How the work is cut, for as many thread blocks as there shall be. */
-  kvl_split split;
-  kvl_split_places places;
+  auto split = KVL_SIZED(kvl_split);
+  auto places = KVL_SIZED(kvl_split_places);
   kvl_split_header header;
   REQUIRE(kvl_split_decode(kHeads, kQueryHeads, kThreadBlocks, 4, kBlocks * kBlock, &split, nullptr) == KVL_OK);
   REQUIRE(kvl_split_layout(&split, &places, nullptr) == KVL_OK);
   std::vector<std::uint32_t> plan(places.bytes / 4);
-  kvl_split_batch batch{};
+  auto batch = KVL_SIZED(kvl_split_batch);
   batch.lengths = &kPrompt;
   batch.sequences = 1;
   REQUIRE(kvl_split_plan(&split, &batch, 1, plan.data(), plan.size(), &header, nullptr) == KVL_OK);
@@ -191,7 +188,12 @@ int main() {
   attend.tile_rows = KVK_DECODE_ROWS;
   attend.groups = kThreadBlocks;
   attend.join_groups = kThreadBlocks;
-  const kvl_attend_sizes sizes = {1, kPrompt, 1, places.items_max, places.joins_max, places.parts_max};
+  auto sizes = KVL_SIZED(kvl_attend_sizes);
+  sizes.table_rows = sizes.query_tokens = 1;
+  sizes.longest = kPrompt;
+  sizes.items = places.items_max;
+  sizes.joins = places.joins_max;
+  sizes.parts = places.parts_max;
   DEVICE(kvl_device_attend(gpu.device, gpu.stream, &attend, &sizes, &error));
   DEVICE(kvl_device_merge(gpu.device, gpu.stream, &attend, &sizes, &error));
 
@@ -219,7 +221,7 @@ int main() {
   REQUIRE(kvl_device_attend(gpu.device, gpu.stream, &attend, &sizes, &error) == KVL_DEVICE_REFUSED);
   REQUIRE(std::strstr(error.text, "table.columns") != nullptr);
 
-  kvl_device_facts facts;
+  auto facts = KVL_SIZED(kvl_device_facts);
   REQUIRE(kvl_device_get_facts(gpu.device, &facts, nullptr) == KVL_DEVICE_OK);
   std::printf("%s: 100 keys, 8 heads, as far as %.1e from what it should be\n", facts.name, worst);
 }

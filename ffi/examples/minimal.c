@@ -24,7 +24,7 @@ static kvl_pool_counts counts(const kvl_pool *pool) {
 
 int main(void) {
   /* 256 blocks of 16 tokens, for up to 8 sequences of up to 145 blocks. */
-  kvl_pool_config config;
+  kvl_pool_config config = KVL_SIZED(kvl_pool_config);
   size_t bytes, entries;
   REQUIRE(kvl_config_new(256, 16, 8, 145, &config, NULL) == KVL_OK);
   REQUIRE(kvl_config_bytes(&config, &bytes, NULL) == KVL_OK);
@@ -39,7 +39,7 @@ int main(void) {
 
   /* A prompt of 2,048 tokens that may generate 257: 145 blocks are promised, none is taken. */
   kvl_sequence sequence;
-  kvl_admission admission;
+  kvl_admission admission = KVL_SIZED(kvl_admission);
   kvl_admitted admitted;
   REQUIRE(kvl_open(&pool, &sequence, NULL) == KVL_OK);
   REQUIRE(kvl_admission_full(2048, 257, &admission, NULL) == KVL_OK);

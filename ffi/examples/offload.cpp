@@ -29,8 +29,7 @@ struct Tier {
   std::vector<unsigned char> bytes;
 
   Tier(std::uint32_t number, std::uint32_t blocks) : bytes((blocks + 1) * kBlockBytes) {
-    kvl_pool_config config;
-    REQUIRE(kvl_config_new(blocks, kBlock, 4, 16, &config, nullptr) == KVL_OK);
+    auto config = kvledger::pool_config(blocks, kBlock, 4, 16);
     config.number = number; /* pools that work together have different ones */
     config.transfers = 4;
     auto made = kvledger::Pool::create(config);
@@ -46,12 +45,6 @@ std::vector<std::uint32_t> row(const Tier &tier, const kvledger::Sequence &seque
   REQUIRE(kvl_export_row(tier.pool.get(), sequence.handle(), blocks.data(), blocks.size(), &count, nullptr) == KVL_OK);
   blocks.resize(count);
   return blocks;
-}
-
-kvl_admission admission(std::uint32_t prompt, std::uint32_t output) {
-  kvl_admission wanted;
-  REQUIRE(kvl_admission_full(prompt, output, &wanted, nullptr) == KVL_OK);
-  return wanted;
 }
 
 kvledger::Sequence opened(const Tier &tier) {
@@ -71,7 +64,7 @@ int main() {
 
   /* A request computes its prompt: 5 blocks, of 7 promised. */
   auto request = opened(device);
-  REQUIRE(request.admit(admission(kPrompt, kOutput)));
+  REQUIRE(request.admit(kvledger::admission(kPrompt, kOutput)));
   REQUIRE(request.advance(kPrompt));
   const auto computed = row(device, request);
   for (std::size_t i = 0; i < computed.size(); ++i)
@@ -79,14 +72,14 @@ int main() {
 
   /* Another one does not fit beside it. */
   auto urgent = opened(device);
-  auto refused = urgent.admit(admission(kPrompt, kOutput));
+  auto refused = urgent.admit(kvledger::admission(kPrompt, kOutput));
   REQUIRE(refused.status() == KVL_WOULD_BLOCK && refused.refusal().short_by == 6);
 
   /* The first is offloaded: 5 pairs to copy. Until the copy is over its blocks are nobody's, and retiring. */
   auto parked = opened(host);
   kvl_block_pair pairs[kDevice];
   kvl_offloaded offloaded;
-  const auto wanted = admission(kPrompt, kOutput);
+  const auto wanted = kvledger::admission(kPrompt, kOutput);
   REQUIRE(kvl_offload(device.pool.get(), request.handle(), host.pool.get(), parked.handle(), &wanted, pairs, kDevice,
                       &offloaded, nullptr) == KVL_OK);
   REQUIRE(offloaded.blocks == 5 && offloaded.released.retiring == 5);
@@ -98,13 +91,13 @@ int main() {
   REQUIRE(device.pool.snapshot()->free == kDevice);
 
   /* Now there is room; the urgent one overwrites what the device had. */
-  REQUIRE(urgent.admit(admission(kPrompt, kOutput)));
+  REQUIRE(urgent.admit(kvledger::admission(kPrompt, kOutput)));
   REQUIRE(urgent.advance(kPrompt + kOutput));
   for (auto id : row(device, urgent)) std::fill_n(device.block(id), kBlockBytes, static_cast<unsigned char>(0xEE));
   REQUIRE(urgent.end());
 
   /* The first comes back: its handle is still open. The host's blocks are held while they are read. */
-  REQUIRE(request.admit(admission(kPrompt, kOutput)));
+  REQUIRE(request.admit(kvledger::admission(kPrompt, kOutput)));
   REQUIRE(request.advance(kPrompt));
   kvl_transfer reading;
   REQUIRE(kvl_hold(host.pool.get(), parked.handle(), 0, 5, KVL_ACCESS_READ, &reading, nullptr) == KVL_OK);

@@ -22,7 +22,7 @@ static kvl_pool pool;
 static kvl_identity_key key;
 
 static kvl_pool_snapshot snapshot(void) {
-  kvl_pool_snapshot now;
+  kvl_pool_snapshot now = KVL_SIZED(kvl_pool_snapshot);
   REQUIRE(kvl_snapshot(&pool, &now, NULL) == KVL_OK && now.exact == 1);
   return now;
 }
@@ -31,9 +31,10 @@ static kvl_pool_snapshot snapshot(void) {
 static void prompt_of(uint32_t group, uint32_t question, kvl_identity names[NAMES]) {
   uint32_t tokens[PROMPT];
   for (uint32_t i = 0; i < PROMPT; i++) tokens[i] = i < SYSTEM ? 100 + i : 1000 * question + i;
-  kvl_domain domain = {group, 0, 0, NULL, 0};
+  kvl_domain domain = KVL_SIZED(kvl_domain);
   kvl_identity root;
   size_t blocks;
+  domain.group = group;
   REQUIRE(kvl_identity_key_root(&key, &domain, &root, NULL) == KVL_OK);
   REQUIRE(kvl_identity_key_chain(&key, &root, tokens, PROMPT, BLOCK, names, NAMES, &blocks, NULL) == KVL_OK);
   REQUIRE(blocks == NAMES);
@@ -47,7 +48,7 @@ static kvl_sequence serve(uint32_t group, uint32_t question, kvl_admitted *admit
   REQUIRE(kvl_prefix_of(names, NAMES, &prefix, NULL) == KVL_OK);
 
   kvl_sequence sequence;
-  kvl_admission admission;
+  kvl_admission admission = KVL_SIZED(kvl_admission);
   REQUIRE(kvl_open(&pool, &sequence, NULL) == KVL_OK);
   REQUIRE(kvl_admission_full(PROMPT, OUTPUT, &admission, NULL) == KVL_OK);
   admission.group = group;
@@ -68,7 +69,7 @@ static kvl_sequence serve(uint32_t group, uint32_t question, kvl_admitted *admit
 
 int main(void) {
   /* 32 blocks of 16 tokens for up to 4 sequences of 2 groups; the least recently released block is evicted first. */
-  kvl_pool_config config;
+  kvl_pool_config config = KVL_SIZED(kvl_pool_config);
   size_t bytes, entries;
   REQUIRE(kvl_config_new(32, BLOCK, 4, 8, &config, NULL) == KVL_OK);
   config.groups = 2;

@@ -67,7 +67,7 @@ static void complete_oldest(void) {
 /* Whether the request is no longer waiting: it runs now, or can never. */
 static int admitted_or_rejected(request wants) {
   kvl_sequence sequence;
-  kvl_admission admission;
+  kvl_admission admission = KVL_SIZED(kvl_admission);
   kvl_admitted admitted;
   kvl_advanced advanced;
   kvl_refusal refusal;
@@ -138,7 +138,7 @@ static void step(void) {
 }
 
 int main(void) {
-  kvl_pool_config config;
+  kvl_pool_config config = KVL_SIZED(kvl_pool_config);
   size_t bytes, entries;
   REQUIRE(kvl_config_new(BLOCKS, BLOCK, RUNNING + 1, BLOCKS, &config, NULL) == KVL_OK);
   REQUIRE(kvl_config_bytes(&config, &bytes, NULL) == KVL_OK);
@@ -158,7 +158,7 @@ int main(void) {
   }
   while (in_flight_count > 0) complete_oldest();
 
-  kvl_pool_snapshot now;
+  kvl_pool_snapshot now = KVL_SIZED(kvl_pool_snapshot);
   REQUIRE(kvl_snapshot(&pool, &now, NULL) == KVL_OK && now.exact == 1);
   REQUIRE(now.committed == 0 && now.promised == 0 && now.free == BLOCKS && now.sequences == 0);
   kvl_fault fault;

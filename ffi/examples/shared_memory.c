@@ -50,7 +50,7 @@ static void serve(const kvl_pool *pool, uint32_t stream) {
   kvl_sequence mine[EACH];
   uint32_t count = 0;
   for (uint32_t round = 0; round < ROUNDS; round++) {
-    kvl_admission admission;
+    kvl_admission admission = KVL_SIZED(kvl_admission);
     kvl_admitted admitted;
     kvl_advanced advanced;
     kvl_released released;
@@ -86,7 +86,7 @@ static void worker(const char *name, const kvl_pool_config *config) {
   REQUIRE(file >= 0);
   char *memory = map(file, parts.bytes);
   kvl_pool pool;
-  kvl_pool_config found;
+  kvl_pool_config found = KVL_SIZED(kvl_pool_config);
   REQUIRE(kvl_attach(memory, parts.pool_bytes, table_in(memory, &parts), parts.table_entries, &pool, NULL) == KVL_OK);
   REQUIRE(kvl_config(&pool, &found, NULL) == KVL_OK && found.blocks == BLOCKS && found.streams == 2);
   serve(&pool, 1);
@@ -95,7 +95,7 @@ static void worker(const char *name, const kvl_pool_config *config) {
 }
 
 int main(void) {
-  kvl_pool_config config;
+  kvl_pool_config config = KVL_SIZED(kvl_pool_config);
   REQUIRE(kvl_config_new(BLOCKS, BLOCK, SEQUENCES, 8, &config, NULL) == KVL_OK);
   config.streams = 2;
   layout parts = layout_of(&config);
@@ -125,7 +125,7 @@ int main(void) {
   REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
   shm_unlink(name);
 
-  kvl_pool_snapshot now;
+  kvl_pool_snapshot now = KVL_SIZED(kvl_pool_snapshot);
   kvl_fault fault;
   REQUIRE(kvl_snapshot(&pool, &now, NULL) == KVL_OK && now.exact == 1);
   REQUIRE(now.free == BLOCKS && now.committed == 0 && now.promised == 0 && now.sequences == 0);

@@ -1,14 +1,16 @@
 /* kvledger for C++17: pools and sequences that clean up after themselves, over kvledger.h. Header only, no exceptions,
  * no RTTI; the functions called are those of the C archive, so an object file without exceptions can use it.
  *
+ *   auto config = kvledger::pool_config(256, 16, 8, 145);
  *   auto pool = kvledger::Pool::create(config);      memory is allocated here, once
  *   if (!pool) ... pool.refusal().argument ...
  *   auto sequence = pool->open();                    ends itself when it goes out of scope
- *   auto admitted = sequence->admit(admission);
+ *   auto admitted = sequence->admit(kvledger::admission(2048, 257));
  *   if (!admitted && admitted.status() == KVL_RETRY_AFTER) ... admitted.refusal().after ...
  *
  * What each call does, costs and refuses, and which threads may make it, is said at the function of the same name in
- * kvledger.h: `pool.submit` is kvl_submit. What is not wrapped is called with pool.get() and sequence.handle(). */
+ * kvledger.h: `pool.submit` is kvl_submit. What is not wrapped is called with pool.get() and sequence.handle(). Sizes of
+ * structs that can grow are set here; for calls that are not wrapped there is KVL_SIZED. */
 #ifndef KVLEDGER_HPP
 #define KVLEDGER_HPP
 
@@ -19,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace kvledger {
@@ -50,10 +53,20 @@ struct Done {};
 
 namespace detail {
 
+/* What a call writes to: zeros, and the size of a struct that can grow. */
+template <class Out, class = void>
+struct Room {
+  static Out empty() noexcept { return Out{}; }
+};
+template <class Out>
+struct Room<Out, std::void_t<decltype(Out::size)>> {
+  static Out empty() noexcept { return kvl_sized<Out>(); }
+};
+
 /* Makes a call that writes an `Out` and a refusal. */
 template <class Out, class Call>
 Result<Out> ask(Call call) noexcept {
-  Out out{};
+  Out out = Room<Out>::empty();
   kvl_refusal refusal{};
   if (call(&out, &refusal) == KVL_OK) return out;
   return refusal;
@@ -77,6 +90,19 @@ inline Memory allocate(std::size_t bytes) noexcept {
 }
 
 }  // namespace detail
+
+/* As kvl_config_new and kvl_admission_full, which refuse nothing: change fields of what they answer. */
+inline kvl_pool_config pool_config(std::uint32_t blocks, std::uint32_t block_tokens, std::uint32_t sequences,
+                                   std::uint32_t table_width) noexcept {
+  auto config = kvl_sized<kvl_pool_config>();
+  kvl_config_new(blocks, block_tokens, sequences, table_width, &config, nullptr);
+  return config;
+}
+inline kvl_admission admission(std::uint32_t prompt_tokens, std::uint32_t output_tokens_max) noexcept {
+  auto admission = kvl_sized<kvl_admission>();
+  kvl_admission_full(prompt_tokens, output_tokens_max, &admission, nullptr);
+  return admission;
+}
 
 /* A request, from open to end. Moved, not copied. Destroyed, it is ended as kvl_end does: its blocks come back when
  * submitted work is over. It is driven by one thread at a time, and must not outlive the pool that opened it; nobody may
@@ -105,11 +131,13 @@ class Sequence {
     return handle_;
   }
 
-  Result<kvl_admitted> admit(const kvl_admission &admission) const noexcept {
+  Result<kvl_admitted> admit(kvl_admission admission) const noexcept {
+    admission.size = sizeof admission;
     return detail::ask<kvl_admitted>(
         [&](auto *out, auto *refusal) { return kvl_admit(pool_, handle_, &admission, out, refusal); });
   }
-  Result<kvl_admitted> admit(const kvl_admission &admission, const kvl_prefix &prefix) const noexcept {
+  Result<kvl_admitted> admit(kvl_admission admission, const kvl_prefix &prefix) const noexcept {
+    admission.size = sizeof admission;
     return detail::ask<kvl_admitted>(
         [&](auto *out, auto *refusal) { return kvl_admit_prefix(pool_, handle_, &admission, &prefix, out, refusal); });
   }
@@ -192,7 +220,8 @@ class Pool {
 
   /* Allocates memory and makes a pool of it. KVL_INVALID with the field of `config` that is wrong, or with
    * KVL_ARGUMENT_MEMORY if there is not so much. */
-  static Result<Pool> create(const kvl_pool_config &config) noexcept {
+  static Result<Pool> create(kvl_pool_config config) noexcept {
+    config.size = sizeof config;
     std::size_t bytes = 0, entries = 0;
     kvl_refusal refusal{};
     if (kvl_config_bytes(&config, &bytes, &refusal) != KVL_OK) return refusal;

@@ -12,6 +12,7 @@
  *   Status    Every function returns one: KVL_DEVICE_OK, or why nothing was done. `error`, if it is not NULL, is written
  *             on failure only, and says in words what is wrong and how to mend it.
  *   Outputs   come last but for `error`, and are written on success only.
+ *   Sizes     A struct with `size` as its first field can grow, and is made by KVL_SIZED(type): as in kvledger.h.
  *   Handles   are numbers. One that was closed, or never opened, is answered KVL_DEVICE_HANDLE.
  *   Addresses are the device's, 0 is none. On the CPU device too, the host faults when it follows one of device memory.
  *   Threads   Every function may be called from any thread. None may be called from a signal handler: there are locks.
@@ -30,6 +31,8 @@
 #include "kvledger/kernels/blocks.h"
 #include "kvledger/kernels/gather.h"
 #undef KVK_STRUCTURES_ONLY
+
+#include "kvledger/sized.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,8 +78,9 @@ typedef uint64_t kvl_event_mark;
 
 enum { KVL_SPACE_DEVICE = 0, KVL_SPACE_PINNED = 1 };
 
-/* How the CPU device behaves. Zeroed: a thread a stream, without pauses, threads of a block in ascending order. */
+/* How the CPU device behaves. Zeros: a thread a stream, without pauses, threads of a block in ascending order. */
 typedef struct kvl_cpu_options {
+  size_t size;              /* KVL_SIZED */
   uint64_t seed;            /* of pauses, of random orders, and of what goes wrong */
   uint32_t at_once;         /* not 0: work is done by the calling thread before the call returns */
   uint32_t order;           /* of threads in a block: 0 ascending, 1 descending, 2 random */
@@ -89,6 +93,7 @@ typedef struct kvl_cpu_options {
 } kvl_cpu_options;
 
 typedef struct kvl_device_facts {
+  size_t size;             /* KVL_SIZED */
   char name[64];           /* ends with a NUL */
   uint64_t memory_bytes;   /* 0: no end of its own */
   uint32_t compute;        /* 90 for 9.0; 0: the CPU device */
@@ -103,7 +108,7 @@ typedef struct kvl_device_facts {
 kvl_device_status kvl_device_open_cpu(const kvl_cpu_options *options, kvl_device *device, kvl_device_error *error);
 /* GPU number `number`. KVL_DEVICE_NOT_BUILT, _NO_DRIVER, _NO_DEVICE, _NUMBER. */
 kvl_device_status kvl_device_open_cuda(uint32_t number, kvl_device *device, kvl_device_error *error);
-/* GPU 0 if it is there and this library has kernels for it, else the CPU device as zeroed options make it. */
+/* GPU 0 if it is there and this library has kernels for it, else the CPU device as options of zeros make it. */
 kvl_device_status kvl_device_open_any(kvl_device *device, kvl_device_error *error);
 /* Ends it when work that is enqueued is done; its memory goes with it. KVL_DEVICE_HANDLE. */
 kvl_device_status kvl_device_close(kvl_device device, kvl_device_error *error);
@@ -164,6 +169,7 @@ kvl_device_status kvl_device_read(kvl_device device, kvl_stream stream, void *to
 
 /* What the host knows of a batch and the parameters do not say. */
 typedef struct kvl_attend_sizes {
+  size_t size;           /* KVL_SIZED */
   uint32_t table_rows;   /* in memory */
   uint32_t longest;      /* keys of the longest sequence */
   uint32_t query_tokens; /* of all sequences */

@@ -1,7 +1,7 @@
 //! What a sequence asks for: `Admission`.
 
 use crate::answer::{KvlRefusal, fill, invalid};
-use crate::claim::Out;
+use crate::claim::{Out, OutSized};
 use kvledger_core::{Account, Admission, Argument, Group, Promise, Refusal, StreamSet, Window};
 
 /// The whole output is promised.
@@ -62,7 +62,7 @@ impl KvlAdmission {
 pub extern "C" fn kvl_admission_full(
     prompt_tokens: u32,
     output_tokens_max: u32,
-    admission: Out<'_, KvlAdmission>,
+    admission: OutSized<'_, KvlAdmission>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(admission, refusal, || {

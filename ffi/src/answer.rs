@@ -1,6 +1,6 @@
 //! From `Result<T, Refusal>` to a status, an output and the details of a refusal.
 
-use crate::claim::Out;
+use crate::claim::{Out, Output, overlap};
 use kvledger_core::{Argument, Epoch, Place, Refusal, Scope};
 
 /// The status of a call that was not refused.
@@ -68,7 +68,7 @@ impl KvlRefusal {
 }
 
 /// A pointer that cannot be used: NULL where there must be none, misaligned, or over another output.
-pub(crate) const NULL: Refusal = invalid(Argument::Pointer);
+pub(crate) const POINTER: Refusal = invalid(Argument::Pointer);
 
 pub(crate) const fn invalid(argument: Argument) -> Refusal {
     Refusal::Invalid { argument }
@@ -86,13 +86,13 @@ pub(crate) fn run(refusal: Out<'_, KvlRefusal>, call: impl FnOnce() -> Result<()
 /// Run a call and write its output. An output that cannot be written is refused before the call, whose effect would be
 /// lost otherwise; and so is one that lies over `refusal`, which then is not written either.
 #[inline(always)]
-pub(crate) fn fill<T>(
-    output: Out<'_, T>,
+pub(crate) fn fill<O: Output>(
+    output: O,
     refusal: Out<'_, KvlRefusal>,
-    call: impl FnOnce() -> Result<T, Refusal>,
+    call: impl FnOnce() -> Result<O::Value, Refusal>,
 ) -> u32 {
-    if output.overlaps(&refusal) {
-        return NULL.code();
+    if overlap(output.range(), refusal.range()) {
+        return POINTER.code();
     }
     if let Err(why) = output.given() {
         return refuse(refusal, why);

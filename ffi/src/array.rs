@@ -1,6 +1,6 @@
 //! Arrays of C: a pointer and a count.
 
-use crate::answer::NULL;
+use crate::answer::POINTER;
 use crate::claim::overlap;
 use core::mem::size_of;
 use kvledger_core::Refusal;
@@ -47,7 +47,7 @@ pub(crate) fn apart(written: &[Span], read: &[Span]) -> Result<(), Refusal> {
         let others = written.iter().skip(index + 1).chain(read);
         for &other in others {
             if overlap(one, other) {
-                return Err(NULL);
+                return Err(POINTER);
             }
         }
     }
@@ -57,5 +57,5 @@ pub(crate) fn apart(written: &[Span], read: &[Span]) -> Result<(), Refusal> {
 /// NULL, misaligned, or longer than the address space: no array at all.
 fn refuse_impossible<T>(start: *const T, count: usize) -> Result<(), Refusal> {
     let fits = count.checked_mul(size_of::<T>()).is_some_and(|bytes| bytes <= isize::MAX as usize);
-    if start.is_null() || !start.is_aligned() || !fits { Err(NULL) } else { Ok(()) }
+    if start.is_null() || !start.is_aligned() || !fits { Err(POINTER) } else { Ok(()) }
 }

@@ -5,10 +5,11 @@
 //! only when they can: `INVALID(Pointer)` otherwise. That the memory behind an aligned pointer is there, is as large as
 //! its type and nobody else's for the call is what cannot be looked at: it is the caller's to keep.
 
-use crate::answer::NULL;
+use crate::answer::{POINTER, invalid};
+use crate::sized::{self, Grows, Unusable, WithSize};
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, size_of};
-use kvledger_core::Refusal;
+use kvledger_core::{Argument, Refusal};
 
 /// An argument that the call reads.
 #[repr(transparent)]
@@ -22,6 +23,14 @@ pub struct Out<'a, T>(*mut MaybeUninit<T>, PhantomData<&'a mut T>);
 #[repr(transparent)]
 pub struct InOut<'a, T>(*mut T, PhantomData<&'a mut T>);
 
+/// A struct that can grow, which the call reads.
+#[repr(transparent)]
+pub struct InSized<'a, T>(*const WithSize<T>, PhantomData<&'a T>);
+
+/// A struct that can grow, which the call writes: all but its size is initialized or not.
+#[repr(transparent)]
+pub struct OutSized<'a, T>(*mut WithSize<T>, PhantomData<&'a mut T>);
+
 impl<T> Clone for In<'_, T> {
     fn clone(&self) -> Self {
         *self
@@ -30,8 +39,31 @@ impl<T> Clone for In<'_, T> {
 
 impl<T> Copy for In<'_, T> {}
 
+impl<T> Clone for InSized<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for InSized<'_, T> {}
+
+/// What a call writes on success.
+pub(crate) trait Output {
+    /// What is written.
+    type Value;
+
+    /// Whether something can be.
+    fn given(&self) -> Result<(), Refusal>;
+
+    /// Writes, if it can.
+    fn write(self, value: Self::Value);
+
+    /// Its address, and bytes.
+    fn range(&self) -> (usize, usize);
+}
+
 fn usable<T>(pointer: *const T) -> Result<(), Refusal> {
-    if pointer.is_null() || !pointer.is_aligned() { Err(NULL) } else { Ok(()) }
+    if pointer.is_null() || !pointer.is_aligned() { Err(POINTER) } else { Ok(()) }
 }
 
 impl<'a, T> In<'a, T> {
@@ -80,30 +112,108 @@ impl<'a, T> Out<'a, T> {
     pub const unsafe fn claimed(pointer: *mut T) -> Out<'a, T> {
         Out(pointer.cast(), PhantomData)
     }
+}
 
-    /// Whether something can be written.
+impl<T> Output for Out<'_, T> {
+    type Value = T;
+
     #[inline(always)]
-    pub(crate) fn given(&self) -> Result<(), Refusal> {
+    fn given(&self) -> Result<(), Refusal> {
         usable(self.0)
     }
 
-    /// Writes, if it can.
     #[inline(always)]
-    pub(crate) fn write(self, value: T) {
+    fn write(self, value: T) {
         if usable(self.0).is_ok() {
             // SAFETY: neither NULL nor misaligned; who made the claim promises the rest.
             unsafe { self.0.write(MaybeUninit::new(value)) };
         }
     }
 
-    /// Whether two outputs share a byte.
     #[inline(always)]
-    pub(crate) fn overlaps<U>(&self, other: &Out<'_, U>) -> bool {
-        overlap(self.range(), other.range())
-    }
-
     fn range(&self) -> (usize, usize) {
         (self.0.addr(), size_of::<T>())
+    }
+}
+
+impl From<Unusable> for Refusal {
+    fn from(why: Unusable) -> Refusal {
+        match why {
+            Unusable::Pointer => POINTER,
+            Unusable::Size => invalid(Argument::Size),
+        }
+    }
+}
+
+impl<'a, T: Grows> InSized<'a, T> {
+    /// NULL.
+    pub const NONE: InSized<'a, T> = InSized(core::ptr::null(), PhantomData);
+
+    /// A claim that holds.
+    pub const fn of(value: &'a WithSize<T>) -> InSized<'a, T> {
+        InSized(value, PhantomData)
+    }
+
+    /// A claim that may not hold, as C makes them.
+    ///
+    /// # Safety
+    /// An address that is neither NULL nor misaligned is one of as many bytes as the size there says, if that is any
+    /// version's, and they stay for `'a`.
+    pub const unsafe fn claimed(pointer: *const WithSize<T>) -> InSized<'a, T> {
+        InSized(pointer, PhantomData)
+    }
+
+    /// Its fields: a copy, for the struct of C may be smaller than ours.
+    #[inline(always)]
+    pub(crate) fn given(self) -> Result<T, Refusal> {
+        // SAFETY: who made the claim promises it.
+        Ok(unsafe { sized::read(self.0) }?)
+    }
+}
+
+impl<'a, T: Grows> OutSized<'a, T> {
+    /// NULL.
+    pub const NONE: OutSized<'a, T> = OutSized(core::ptr::null_mut(), PhantomData);
+
+    /// A claim that holds.
+    pub const fn of(value: &'a mut WithSize<T>) -> OutSized<'a, T> {
+        OutSized(value, PhantomData)
+    }
+
+    /// A claim that may not hold, as C makes them.
+    ///
+    /// # Safety
+    /// As [`InSized::claimed`], and the bytes are the call's alone for `'a`.
+    pub const unsafe fn claimed(pointer: *mut WithSize<T>) -> OutSized<'a, T> {
+        OutSized(pointer, PhantomData)
+    }
+
+    #[inline(always)]
+    fn stated(&self) -> Result<usize, Unusable> {
+        // SAFETY: who made the claim promises it.
+        unsafe { sized::stated(self.0) }
+    }
+}
+
+impl<T: Grows> Output for OutSized<'_, T> {
+    type Value = T;
+
+    #[inline(always)]
+    fn given(&self) -> Result<(), Refusal> {
+        self.stated()?;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn write(self, value: T) {
+        // SAFETY: who made the claim promises it.
+        unsafe { sized::write(self.0, value) };
+    }
+
+    /// As large as it says; as ours, if that is nothing.
+    #[inline(always)]
+    fn range(&self) -> (usize, usize) {
+        (self.0.addr(), self.stated().unwrap_or(size_of::<WithSize<T>>()))
     }
 }
 

@@ -7,7 +7,7 @@
 //! nothing has to be done to let it go. A rank is the exception: it has a state of its own beside the view of its pool,
 //! which its calls write, so one thread drives it.
 
-use crate::answer::NULL;
+use crate::answer::POINTER;
 use crate::claim::{In, InOut};
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, align_of, needs_drop, size_of};
@@ -78,7 +78,7 @@ impl<T: Viewed, const WORDS: usize> View<T, WORDS> {
 pub(crate) fn view<'a, T: Viewed, const WORDS: usize>(view: In<'a, View<T, WORDS>>) -> Result<&'a T, Refusal> {
     let view = view.given()?;
     if view.magic != T::MAGIC {
-        return Err(NULL);
+        return Err(POINTER);
     }
     // SAFETY: the magic is there, so `new` wrote a `T`; nobody writes to a view again.
     Ok(unsafe { &*view.words.as_ptr().cast::<T>() })
@@ -91,7 +91,7 @@ pub(crate) fn view_mut<'a, T: Viewed, const WORDS: usize>(
 ) -> Result<&'a mut T, Refusal> {
     let view = view.given()?;
     if view.magic != T::MAGIC {
-        return Err(NULL);
+        return Err(POINTER);
     }
     // SAFETY: the magic is there, so `new` wrote a `T`; C gives it to one call at a time.
     Ok(unsafe { &mut *view.words.as_mut_ptr().cast::<T>() })

@@ -2,7 +2,7 @@
 
 use crate::answer::{KvlRefusal, fill};
 use crate::array::{apart, array, array_mut, span};
-use crate::claim::{In, Out};
+use crate::claim::{In, InSized, Out};
 use core::ffi::c_void;
 use kvledger_core::Group;
 use kvledger_core::identity::{Domain, Identity, IdentityKey};
@@ -41,7 +41,7 @@ pub extern "C" fn kvl_identity_key_new(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_identity_key_root(
     key: In<'_, IdentityKey>,
-    domain: In<'_, KvlDomain>,
+    domain: InSized<'_, KvlDomain>,
     root: Out<'_, Identity>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn kvl_identity_key_root(
         let (key, domain) = (key.given()?, domain.given()?);
         // SAFETY: the caller's promise.
         let salt = unsafe { array(domain.salt.cast::<u8>(), domain.salt_bytes) }?;
-        let KvlDomain { group, adapter, modality, .. } = *domain;
+        let KvlDomain { group, adapter, modality, .. } = domain;
         key.root(&Domain { group: Group(group), adapter, modality, salt })
     })
 }

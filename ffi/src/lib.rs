@@ -12,8 +12,11 @@
 //! 4. Numbers that name something (a region, an element, a promise, an access) are plain integers and are checked: an enumeration
 //!    as an argument would be undefined behaviour for a number that is none of it.
 //!
-//! Because of 2, arguments are declared as `In`, `Out` and `InOut`, which become references only when they can, and
-//! nearly all of this crate is safe Rust. Claims, arrays, memory and the handle are the exceptions.
+//! 5. A struct that can grow begins with its size, and what the size does not cover is neither read nor written.
+//!
+//! Because of 2 and 5, arguments are declared as `In`, `Out` and `InOut`, which become references only when they can, and
+//! `InSized` and `OutSized`, which are copied from and to; and nearly all of this crate is safe Rust. Claims, arrays,
+//! sized structs, memory and the handle are the exceptions.
 
 #![cfg_attr(not(test), no_std)]
 
@@ -21,6 +24,7 @@ mod answer;
 mod array;
 mod claim;
 mod handle;
+mod sized;
 
 mod accounts;
 mod admission;
@@ -48,12 +52,13 @@ mod speculation;
 mod split;
 mod together;
 mod transfers;
+mod versions;
 
 pub use accounts::*;
 pub use admission::*;
 pub use answer::KvlRefusal;
 pub use cache::*;
-pub use claim::{In, InOut, Out};
+pub use claim::{In, InOut, InSized, Out, OutSized};
 pub use epochs::*;
 pub use events::*;
 pub use fork::*;
@@ -72,6 +77,7 @@ pub use recording::*;
 pub use release::*;
 pub use rows::*;
 pub use sequences::*;
+pub use sized::{Grows, WithSize};
 pub use speculation::*;
 pub use split::*;
 pub use together::*;

@@ -2,7 +2,7 @@
 
 use crate::answer::{KvlRefusal, fill, invalid, run};
 use crate::array::{apart, array_mut, span};
-use crate::claim::{In, Out};
+use crate::claim::{In, InSized, Out, OutSized};
 use crate::handle::{KvlPool, view};
 use core::ffi::c_void;
 use core::mem::size_of;
@@ -15,7 +15,7 @@ pub extern "C" fn kvl_config_new(
     block_tokens: u32,
     sequences: u32,
     table_width: u32,
-    config: Out<'_, PoolConfig>,
+    config: OutSized<'_, PoolConfig>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(config, refusal, || Ok(PoolConfig::new(blocks, block_tokens, sequences, table_width)))
@@ -23,14 +23,14 @@ pub extern "C" fn kvl_config_new(
 
 /// `PoolConfig::check`.
 #[unsafe(no_mangle)]
-pub extern "C" fn kvl_config_check(config: In<'_, PoolConfig>, refusal: Out<'_, KvlRefusal>) -> u32 {
+pub extern "C" fn kvl_config_check(config: InSized<'_, PoolConfig>, refusal: Out<'_, KvlRefusal>) -> u32 {
     run(refusal, || config.given()?.check())
 }
 
 /// `PoolConfig::bytes`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_config_bytes(
-    config: In<'_, PoolConfig>,
+    config: InSized<'_, PoolConfig>,
     bytes: Out<'_, usize>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
@@ -40,7 +40,7 @@ pub extern "C" fn kvl_config_bytes(
 /// `PoolConfig::table_entries`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_config_table_entries(
-    config: In<'_, PoolConfig>,
+    config: InSized<'_, PoolConfig>,
     entries: Out<'_, usize>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn kvl_init(
     memory_bytes: usize,
     table: *mut u32,
     table_entries: usize,
-    config: In<'_, PoolConfig>,
+    config: InSized<'_, PoolConfig>,
     pool: Out<'_, KvlPool>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn kvl_init(
         let memory = unsafe { memory_lines(memory, memory_bytes) }?;
         // SAFETY: the caller's promise.
         let table = unsafe { array_mut(table, table_entries) }?;
-        Ok(KvlPool::new(Pool::init(memory, table, config)?))
+        Ok(KvlPool::new(Pool::init(memory, table, &config)?))
     })
 }
 
@@ -96,7 +96,11 @@ pub unsafe extern "C" fn kvl_attach(
 
 /// `Pool::config`.
 #[unsafe(no_mangle)]
-pub extern "C" fn kvl_config(pool: In<'_, KvlPool>, config: Out<'_, PoolConfig>, refusal: Out<'_, KvlRefusal>) -> u32 {
+pub extern "C" fn kvl_config(
+    pool: In<'_, KvlPool>,
+    config: OutSized<'_, PoolConfig>,
+    refusal: Out<'_, KvlRefusal>,
+) -> u32 {
     fill(config, refusal, || Ok(view(pool)?.config()))
 }
 

@@ -1,7 +1,7 @@
 //! What the pool says about itself.
 
 use crate::answer::{KvlRefusal, fill};
-use crate::claim::{In, Out};
+use crate::claim::{In, InSized, Out, OutSized};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{
     Account, AccountSnapshot, Counts, Fault, Group, GroupSnapshot, Sequence, SequenceSnapshot, Snapshot,
@@ -61,7 +61,7 @@ pub extern "C" fn kvl_release_number(pool: In<'_, KvlPool>, number: Out<'_, u64>
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_snapshot(
     pool: In<'_, KvlPool>,
-    snapshot: Out<'_, Snapshot>,
+    snapshot: OutSized<'_, Snapshot>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(snapshot, refusal, || Ok(view(pool)?.snapshot()))
@@ -70,7 +70,7 @@ pub extern "C" fn kvl_snapshot(
 /// `Snapshot::holds`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_snapshot_holds(
-    snapshot: In<'_, Snapshot>,
+    snapshot: InSized<'_, Snapshot>,
     holds: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
@@ -82,7 +82,7 @@ pub extern "C" fn kvl_snapshot_holds(
 pub extern "C" fn kvl_sequence_snapshot(
     pool: In<'_, KvlPool>,
     sequence: Sequence,
-    snapshot: Out<'_, SequenceSnapshot>,
+    snapshot: OutSized<'_, SequenceSnapshot>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(snapshot, refusal, || view(pool)?.sequence_snapshot(sequence))
@@ -93,7 +93,7 @@ pub extern "C" fn kvl_sequence_snapshot(
 pub extern "C" fn kvl_group_snapshot(
     pool: In<'_, KvlPool>,
     group: u32,
-    snapshot: Out<'_, GroupSnapshot>,
+    snapshot: OutSized<'_, GroupSnapshot>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(snapshot, refusal, || view(pool)?.group_snapshot(Group(group)))
@@ -104,7 +104,7 @@ pub extern "C" fn kvl_group_snapshot(
 pub extern "C" fn kvl_account_snapshot(
     pool: In<'_, KvlPool>,
     account: Account,
-    snapshot: Out<'_, AccountSnapshot>,
+    snapshot: OutSized<'_, AccountSnapshot>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(snapshot, refusal, || view(pool)?.account_snapshot(account))

@@ -3,7 +3,7 @@
 use crate::admission::KvlAdmission;
 use crate::answer::{KvlRefusal, fill};
 use crate::array::array_mut;
-use crate::claim::{In, Out};
+use crate::claim::{In, InSized, Out};
 use crate::handle::{KvlPool, view};
 use core::mem::{align_of, offset_of, size_of};
 use kvledger_core::{BlockId, Offloaded, Sequence};
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn kvl_offload(
     sequence: Sequence,
     host: In<'_, KvlPool>,
     copy: Sequence,
-    admission: In<'_, KvlAdmission>,
+    admission: InSized<'_, KvlAdmission>,
     pairs: *mut KvlBlockPair,
     pairs_max: usize,
     offloaded: Out<'_, Offloaded>,

@@ -3,7 +3,7 @@
 use crate::admission::KvlAdmission;
 use crate::answer::{KvlRefusal, fill};
 use crate::array::{Span, apart, array, array_mut, span};
-use crate::claim::{In, Out};
+use crate::claim::{In, InSized, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::identity::Identity;
 use kvledger_core::{
@@ -30,7 +30,7 @@ pub struct KvlPrefix {
 
 impl KvlPrefix {
     /// Where its arrays are.
-    fn spans(&self) -> [Span; 2] {
+    pub(crate) fn spans(&self) -> [Span; 2] {
         [span(self.identities, self.count), span(self.tokens, self.token_count)]
     }
 
@@ -70,7 +70,7 @@ pub extern "C" fn kvl_prefix_of(
 pub unsafe extern "C" fn kvl_admit_prefix(
     pool: In<'_, KvlPool>,
     sequence: Sequence,
-    admission: In<'_, KvlAdmission>,
+    admission: InSized<'_, KvlAdmission>,
     prefix: In<'_, KvlPrefix>,
     admitted: Out<'_, Admitted>,
     refusal: Out<'_, KvlRefusal>,

@@ -4,28 +4,28 @@
 use crate::admission::KvlAdmission;
 use crate::answer::{KvlRefusal, fill, invalid, run};
 use crate::array::array;
-use crate::claim::{In, InOut, Out};
+use crate::claim::{In, InOut, InSized, Out};
 use crate::handle::{KvlPool, KvlRank, view, view_mut};
 use kvledger_core::identity::Identity;
 use kvledger_core::ranks::{Decision, Digest, Proposal, Rank, Vote, blocks_in_common, decide};
 use kvledger_core::{Argument, Epoch, Refusal, Sequence};
 
-/// [`Proposal`], with the admission as C has it.
+/// [`Proposal`], with a pointer to the admission, which can grow.
 #[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct KvlProposal {
+#[derive(Clone, Copy)]
+pub struct KvlProposal<'a> {
     /// Its place in the order of all proposals.
     pub number: u64,
-    /// The request.
-    pub admission: KvlAdmission,
+    /// The request; not NULL.
+    pub admission: InSized<'a, KvlAdmission>,
     /// Most tokens whose blocks may come out of caches.
     pub cached_tokens_max: u32,
 }
 
-impl KvlProposal {
+impl KvlProposal<'_> {
     fn proposal(&self) -> Result<Proposal, Refusal> {
         let KvlProposal { number, cached_tokens_max, .. } = *self;
-        Ok(Proposal { number, admission: self.admission.admission()?, cached_tokens_max })
+        Ok(Proposal { number, admission: self.admission.given()?.admission()?, cached_tokens_max })
     }
 }
 
@@ -176,7 +176,7 @@ pub extern "C" fn kvl_rank_outstanding(
 pub unsafe extern "C" fn kvl_rank_vote(
     rank: InOut<'_, KvlRank>,
     sequence: Sequence,
-    proposal: In<'_, KvlProposal>,
+    proposal: In<'_, KvlProposal<'_>>,
     identities: *const Identity,
     count: usize,
     vote: Out<'_, KvlVote>,

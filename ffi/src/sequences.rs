@@ -2,7 +2,7 @@
 
 use crate::admission::KvlAdmission;
 use crate::answer::{KvlRefusal, fill, run};
-use crate::claim::{In, Out};
+use crate::claim::{In, InSized, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{Admitted, Released, Sequence, StreamSet};
 
@@ -17,7 +17,7 @@ pub extern "C" fn kvl_open(pool: In<'_, KvlPool>, sequence: Out<'_, Sequence>, r
 pub extern "C" fn kvl_admit(
     pool: In<'_, KvlPool>,
     sequence: Sequence,
-    admission: In<'_, KvlAdmission>,
+    admission: InSized<'_, KvlAdmission>,
     admitted: Out<'_, Admitted>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {

@@ -2,7 +2,7 @@
 
 use crate::answer::{KvlRefusal, fill, run};
 use crate::array::{Span, apart, array, array_mut, span};
-use crate::claim::{In, Out};
+use crate::claim::{InSized, Out, OutSized};
 use crate::observe::text;
 use kvledger_core::Refusal;
 use kvledger_core::split::{Split, SplitBatch, SplitCounts, SplitFault, SplitHeader, SplitLayout};
@@ -41,8 +41,8 @@ impl KvlSplitBatch {
     }
 
     /// # Safety
-    /// Each array is NULL or valid for its count.
-    unsafe fn batch(&self) -> Result<SplitBatch<'_>, Refusal> {
+    /// Each array is NULL or valid for its count for `'a`.
+    unsafe fn batch<'a>(&self) -> Result<SplitBatch<'a>, Refusal> {
         let sequences = self.sequences as usize;
         let optional = |start: *const u32, count: usize| {
             let count = if start.is_null() { 0 } else { count };
@@ -92,7 +92,7 @@ pub extern "C" fn kvl_split_decode(
     thread_blocks: u32,
     sequences_max: u32,
     keys_max: u32,
-    split: Out<'_, Split>,
+    split: OutSized<'_, Split>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(split, refusal, || Ok(Split::decode(heads, query_heads, thread_blocks, sequences_max, keys_max)))
@@ -107,7 +107,7 @@ pub extern "C" fn kvl_split_prefill(
     sequences_max: u32,
     query_tokens_max: u32,
     keys_max: u32,
-    split: Out<'_, Split>,
+    split: OutSized<'_, Split>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(split, refusal, || {
@@ -117,15 +117,15 @@ pub extern "C" fn kvl_split_prefill(
 
 /// `Split::check`.
 #[unsafe(no_mangle)]
-pub extern "C" fn kvl_split_check(split: In<'_, Split>, refusal: Out<'_, KvlRefusal>) -> u32 {
+pub extern "C" fn kvl_split_check(split: InSized<'_, Split>, refusal: Out<'_, KvlRefusal>) -> u32 {
     run(refusal, || split.given()?.check())
 }
 
 /// `Split::layout`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_split_layout(
-    split: In<'_, Split>,
-    layout: Out<'_, SplitLayout>,
+    split: InSized<'_, Split>,
+    layout: OutSized<'_, SplitLayout>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(layout, refusal, || split.given()?.layout())
@@ -137,9 +137,9 @@ pub extern "C" fn kvl_split_layout(
 /// Each array of `batch` is NULL or valid for its count.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_split_count(
-    split: In<'_, Split>,
-    batch: In<'_, KvlSplitBatch>,
-    counts: Out<'_, SplitCounts>,
+    split: InSized<'_, Split>,
+    batch: InSized<'_, KvlSplitBatch>,
+    counts: OutSized<'_, SplitCounts>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(counts, refusal, || {
@@ -155,8 +155,8 @@ pub unsafe extern "C" fn kvl_split_count(
 /// Each array of `batch` is NULL or valid for its count, `words` is NULL or valid for `words_count` entries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_split_plan(
-    split: In<'_, Split>,
-    batch: In<'_, KvlSplitBatch>,
+    split: InSized<'_, Split>,
+    batch: InSized<'_, KvlSplitBatch>,
     generation: u32,
     words: *mut u32,
     words_count: usize,
@@ -164,13 +164,14 @@ pub unsafe extern "C" fn kvl_split_plan(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(header, refusal, || {
-        let batch = batch.given()?;
+        // Before there is a reference to the words: the two may lie over them.
+        let (split, batch) = (split.given()?, batch.given()?);
         apart(&[span(words, words_count)], &batch.spans())?;
         // SAFETY: the caller's promise.
         let batch = unsafe { batch.batch() }?;
         // SAFETY: the caller's promise.
         let words = unsafe { array_mut(words, words_count) }?;
-        split.given()?.plan(&batch, generation, words)
+        split.plan(&batch, generation, words)
     })
 }
 
@@ -180,7 +181,7 @@ pub unsafe extern "C" fn kvl_split_plan(
 /// `words` is NULL or valid for `words_count` entries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_split_read(
-    split: In<'_, Split>,
+    split: InSized<'_, Split>,
     words: *const u32,
     words_count: usize,
     header: Out<'_, SplitHeader>,
@@ -199,8 +200,8 @@ pub unsafe extern "C" fn kvl_split_read(
 /// Each array of `batch` is NULL or valid for its count, `words` is NULL or valid for `words_count` entries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_split_validate(
-    split: In<'_, Split>,
-    batch: In<'_, KvlSplitBatch>,
+    split: InSized<'_, Split>,
+    batch: InSized<'_, KvlSplitBatch>,
     words: *const u32,
     words_count: usize,
     fault: Out<'_, KvlSplitFault>,

@@ -1,9 +1,9 @@
 //! Admission to several pools: `admit_together`.
 
 use crate::admission::KvlAdmission;
-use crate::answer::{KvlRefusal, NULL, invalid, run};
-use crate::array::{apart, array, array_mut, span};
-use crate::claim::{In, Out};
+use crate::answer::{KvlRefusal, POINTER, invalid, run};
+use crate::array::{Span, apart, array, array_mut, span};
+use crate::claim::{In, InSized, Out, Output};
 use crate::handle::{KvlPool, view};
 use crate::prefix::KvlPrefix;
 use kvledger_core::{Admitted, Argument, Joint, Refusal, Sequence, admit_together};
@@ -11,7 +11,7 @@ use kvledger_core::{Admitted, Argument, Joint, Refusal, Sequence, admit_together
 /// Most pools of one request. There is no heap to put more of what the core wants to see into.
 pub const JOINTS_MAX: usize = 16;
 
-/// [`Joint`], with the pool as a pointer.
+/// [`Joint`], with pointers to the pool and to what it asks for, which can grow.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct KvlJoint<'a> {
@@ -19,8 +19,8 @@ pub struct KvlJoint<'a> {
     pub pool: In<'a, KvlPool>,
     /// An opened sequence of it.
     pub sequence: Sequence,
-    /// What it asks for there.
-    pub admission: KvlAdmission,
+    /// What it asks for there; not NULL.
+    pub admission: InSized<'a, KvlAdmission>,
     /// The names of the prompt's blocks there.
     pub prefix: KvlPrefix,
 }
@@ -30,7 +30,7 @@ impl<'a> KvlJoint<'a> {
     /// The arrays of the prefix are NULL or valid for as many entries for `'a`.
     unsafe fn joint(&self) -> Result<Joint<'a, 'static>, Refusal> {
         let pool = view(self.pool)?;
-        let admission = self.admission.admission()?;
+        let admission = self.admission.given()?.admission()?;
         // SAFETY: the caller's promise.
         let prefix = unsafe { self.prefix.prefix() }?;
         Ok(Joint { pool, sequence: self.sequence, admission, prefix })
@@ -53,10 +53,13 @@ pub unsafe extern "C" fn kvl_admit_together(
         apart(&[span(admitted, count)], &[span(joints, count)])?;
         // SAFETY: the caller's promise.
         let joints = unsafe { array(joints, count) }?;
+        // Before there is a reference to what is written: what joints point to may lie over it.
+        // SAFETY: the caller's promise.
+        let understood = unsafe { understand(joints, span(admitted, count)) };
         // SAFETY: the caller's promise.
         let admitted = unsafe { array_mut(admitted, count) }?;
-        // SAFETY: the caller's promise.
-        let answer = unsafe { admit(joints, admitted) };
+        let answer =
+            understood.and_then(|list| admit_together(list.get(..joints.len()).ok_or((0, POINTER))?, admitted));
         answer.map_err(|(index, why)| {
             refused_at.write(index);
             why
@@ -64,21 +67,27 @@ pub unsafe extern "C" fn kvl_admit_together(
     })
 }
 
+/// The joints as the core has them; beyond their count the first is repeated. Which one is wrong, and why: also if arrays of
+/// its prefix lie over what is written.
+///
 /// # Safety
-/// The arrays of each prefix are NULL or valid for as many entries.
-unsafe fn admit(joints: &[KvlJoint<'_>], admitted: &mut [Admitted]) -> Result<(), (usize, Refusal)> {
+/// The arrays of each prefix are NULL or valid for as many entries for `'a`.
+unsafe fn understand<'a>(
+    joints: &[KvlJoint<'a>],
+    written: Span,
+) -> Result<[Joint<'a, 'static>; JOINTS_MAX], (usize, Refusal)> {
     const NOBODY: (usize, Refusal) = (0, invalid(Argument::Count));
     let mut understood = [None; JOINTS_MAX];
     if joints.len() > JOINTS_MAX {
         return Err(NOBODY);
     }
     for (index, (joint, place)) in joints.iter().zip(&mut understood).enumerate() {
+        apart(&[written], &joint.prefix.spans()).map_err(|why| (index, why))?;
         // SAFETY: the caller's promise.
         *place = Some(unsafe { joint.joint() }.map_err(|why| (index, why))?);
     }
-    // The core takes a list without gaps: what is beyond the count repeats the first, and is not looked at.
+    // The core takes a list without gaps: what is beyond the count is not looked at.
     let [first, ..] = understood;
     let first = first.ok_or(NOBODY)?;
-    let list = understood.map(|joint| joint.unwrap_or(first));
-    admit_together(list.get(..joints.len()).ok_or((0, NULL))?, admitted)
+    Ok(understood.map(|joint| joint.unwrap_or(first)))
 }

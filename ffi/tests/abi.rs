@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{INVALID, both, invalid, no, ok, refused, the, to};
+use common::{INVALID, both, invalid, no, ok, ok_sized, refused, sized, the, to};
 use kvledger_core::plan::{Budget, Ratio};
 use kvledger_core::recorder::{Dump, RingState};
 use kvledger_core::{
@@ -28,7 +28,7 @@ fn pool() -> KvlPool {
             size_of_val(memory),
             table.as_mut_ptr(),
             table.len(),
-            the(&config),
+            the(&sized(config)),
             to(&mut handle),
             no(),
         )
@@ -47,11 +47,11 @@ fn opened(pool: &KvlPool) -> Sequence {
 }
 
 fn full(prompt: u32, output: u32) -> KvlAdmission {
-    ok(|out| kvl_admission_full(prompt, output, to(out), no()))
+    ok_sized(|out| kvl_admission_full(prompt, output, to(out), no()))
 }
 
 fn admitted(pool: &KvlPool, sequence: Sequence, admission: &KvlAdmission) -> Admitted {
-    ok(|out| kvl_admit(the(pool), sequence, the(admission), to(out), no()))
+    ok(|out| kvl_admit(the(pool), sequence, the(&sized(*admission)), to(out), no()))
 }
 
 #[test]
@@ -74,7 +74,10 @@ fn null_is_refused_before_anything_happens() {
     let sequence = opened(&pool);
     let pointer = Argument::Pointer as u32;
     // The output would be lost: no blocks may be taken for it.
-    assert_eq!(invalid(refused(|why| kvl_admit(the(&pool), sequence, the(&full(17, 10)), no(), to(why)))), pointer);
+    assert_eq!(
+        invalid(refused(|why| kvl_admit(the(&pool), sequence, the(&sized(full(17, 10))), no(), to(why)))),
+        pointer
+    );
     assert_eq!(counts(&pool).headroom, BLOCKS);
     admitted(&pool, sequence, &full(17, 10));
     assert_eq!(invalid(refused(|why| kvl_advance(the(&pool), sequence, 17, no(), to(why)))), pointer);
@@ -120,10 +123,10 @@ fn refusals_keep_their_details() {
     let (first, second) = (opened(&pool), opened(&pool));
     admitted(&pool, first, &full(8 * 30, 0));
     let out = &mut MaybeUninit::uninit();
-    let why = refused(|why| kvl_admit(the(&pool), second, the(&full(8 * 13, 0)), to(out), to(why)));
+    let why = refused(|why| kvl_admit(the(&pool), second, the(&sized(full(8 * 13, 0))), to(out), to(why)));
     assert_eq!(why, KvlRefusal { code: 1, short_by: 3, ..KvlRefusal::default() });
 
-    let why = refused(|why| kvl_admit(the(&pool), second, the(&full(8 * 41, 0)), to(out), to(why)));
+    let why = refused(|why| kvl_admit(the(&pool), second, the(&sized(full(8 * 41, 0))), to(out), to(why)));
     assert_eq!(why, KvlRefusal { code: 3, needed: 41, ceiling: 40, ..KvlRefusal::default() });
 
     let advanced = &mut MaybeUninit::uninit();
@@ -134,7 +137,7 @@ fn refusals_keep_their_details() {
     let _: Advanced = ok(|out| kvl_advance(the(&pool), first, 8 * 30, to(out), no()));
     let epoch: Epoch = ok(|out| kvl_submit(the(&pool), 0, to(out), no()));
     let _: Released = ok(|out| kvl_end(the(&pool), first, to(out), no()));
-    let why = refused(|why| kvl_admit(the(&pool), second, the(&full(8 * 13, 0)), to(out), to(why)));
+    let why = refused(|why| kvl_admit(the(&pool), second, the(&sized(full(8 * 13, 0))), to(out), to(why)));
     assert_eq!(why, KvlRefusal { code: 2, after: epoch.0, reclaimable: 30, ..KvlRefusal::default() });
 }
 
@@ -144,17 +147,17 @@ fn numbers_that_name_nothing_are_refused() {
     let sequence = opened(&pool);
     let out = &mut MaybeUninit::uninit();
     let bad = KvlAdmission { promise: 2, ..full(8, 8) };
-    let why = refused(|why| kvl_admit(the(&pool), sequence, the(&bad), to(out), to(why)));
+    let why = refused(|why| kvl_admit(the(&pool), sequence, the(&sized(bad)), to(out), to(why)));
     assert_eq!(invalid(why), Argument::Count as u32);
     let contradiction = KvlAdmission { promise_blocks: 3, ..full(8, 8) };
-    let why = refused(|why| kvl_admit(the(&pool), sequence, the(&contradiction), to(out), to(why)));
+    let why = refused(|why| kvl_admit(the(&pool), sequence, the(&sized(contradiction)), to(out), to(why)));
     assert_eq!(invalid(why), Argument::Count as u32);
 
-    let geometry: KvlGeometry = ok(|out| kvl_geometry_new(32, 8, 128, 16, 2, to(out), no()));
-    let bytes: u64 = ok(|out| kvl_geometry_block_bytes(the(&geometry), to(out), no()));
+    let geometry: KvlGeometry = ok_sized(|out| kvl_geometry_new(32, 8, 128, 16, 2, to(out), no()));
+    let bytes: u64 = ok(|out| kvl_geometry_block_bytes(the(&sized(geometry)), to(out), no()));
     assert_eq!(bytes, 2 << 20);
     for bad in [KvlGeometry { element: 7, ..geometry }, KvlGeometry { scale_grain: 7, ..geometry }] {
-        assert_eq!(invalid(refused(|why| kvl_geometry_check(the(&bad), to(why)))), Argument::Geometry as u32);
+        assert_eq!(invalid(refused(|why| kvl_geometry_check(the(&sized(bad)), to(why)))), Argument::Geometry as u32);
     }
     let mut budget: Budget = ok(|out| kvl_budget_new(100, to(out), no()));
     let why = refused(|why| kvl_budget_set_bound(both(&mut budget), 7, 1, to(why)));
@@ -246,7 +249,7 @@ fn memory_that_is_no_memory_is_refused() {
         let pool = &mut MaybeUninit::uninit();
         // SAFETY: every call here is refused, or has memory as long as said that outlives the view.
         invalid(refused(|why| unsafe {
-            kvl_init(memory.cast(), bytes, table.as_mut_ptr(), entries, the(&config), to(pool), to(why))
+            kvl_init(memory.cast(), bytes, table.as_mut_ptr(), entries, the(&sized(config)), to(pool), to(why))
         }))
     };
     assert_eq!(init(null_mut(), bytes, entries), Argument::Pointer as u32);
@@ -267,10 +270,10 @@ fn a_second_view_sees_the_same_pool() {
     let (start, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory));
     let (rows, entries) = (table.as_mut_ptr(), table.len());
     // SAFETY: memory and table are as long as said, and given away.
-    let first: KvlPool = ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&config), to(out), no()) });
+    let first: KvlPool = ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&sized(config)), to(out), no()) });
     // SAFETY: there is a pool there.
     let second: KvlPool = ok(|out| unsafe { kvl_attach(start, bytes, rows, entries, to(out), no()) });
-    let stated: PoolConfig = ok(|out| kvl_config(the(&second), to(out), no()));
+    let stated: PoolConfig = ok_sized(|out| kvl_config(the(&second), to(out), no()));
     assert_eq!(stated, config);
     let sequence = opened(&first);
     admitted(&second, sequence, &full(80, 0));
@@ -286,7 +289,8 @@ fn an_account_is_drawn_on_through_the_abi() {
     let from_account = KvlAdmission { account, ..full(8, 8) };
     assert_eq!(admitted(&pool, sequence, &from_account).promised, 0);
     let _: Advanced = ok(|out| kvl_advance(the(&pool), sequence, 8, to(out), no()));
-    let state: kvledger_core::AccountSnapshot = ok(|out| kvl_account_snapshot(the(&pool), account, to(out), no()));
+    let state: kvledger_core::AccountSnapshot =
+        ok_sized(|out| kvl_account_snapshot(the(&pool), account, to(out), no()));
     assert_eq!((state.total, state.balance, state.sequences), (10, 9, 1));
     assert_eq!(kvl_close_account(the(&pool), account, no()), 9, "BUSY while drawn on");
 }
@@ -294,8 +298,8 @@ fn an_account_is_drawn_on_through_the_abi() {
 #[test]
 fn a_snapshot_says_whether_its_sums_are_right() {
     let pool = pool();
-    let snapshot: Snapshot = ok(|out| kvl_snapshot(the(&pool), to(out), no()));
-    let holds = |snapshot: &Snapshot| -> u32 { ok(|out| kvl_snapshot_holds(the(snapshot), to(out), no())) };
+    let snapshot: Snapshot = ok_sized(|out| kvl_snapshot(the(&pool), to(out), no()));
+    let holds = |snapshot: &Snapshot| -> u32 { ok(|out| kvl_snapshot_holds(the(&sized(*snapshot)), to(out), no())) };
     assert_eq!((snapshot.exact, holds(&snapshot)), (1, 1));
     assert_eq!(holds(&Snapshot { held: snapshot.held + 1, ..snapshot }), 0, "the parts of A do not add up");
     assert_eq!(holds(&Snapshot { exact: 0, held: snapshot.held + 1, ..snapshot }), 1, "in a torn one they need not");

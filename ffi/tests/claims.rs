@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{INVALID, no, ok, the, to};
+use common::{INVALID, no, ok, ok_sized, sized, the, to};
 use kvledger_core::{Admitted, Argument, Batch, BlockId, Line, PoolConfig, Sequence, Step};
 use kvledger_ffi::*;
 use std::mem::MaybeUninit;
@@ -17,7 +17,7 @@ fn pool() -> KvlPool {
     let (start, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory));
     let (rows, entries) = (table.as_mut_ptr(), table.len());
     // SAFETY: memory and table are as long as said, and given away.
-    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&config), to(out), no()) })
+    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&sized(config)), to(out), no()) })
 }
 
 /// Room for a `T` that is never aligned for it.
@@ -50,7 +50,7 @@ fn misaligned_pointers_are_refused() {
     let out = unsafe { Out::claimed(askew.pointer::<Sequence>()) };
     refused("output", |why| kvl_open(the(&pool), out, why));
     // SAFETY: as above.
-    let config = unsafe { In::claimed(askew.pointer::<PoolConfig>()) };
+    let config = unsafe { InSized::claimed(askew.pointer::<WithSize<PoolConfig>>()) };
     refused("input", |why| kvl_config_check(config, why));
     let (array, mut batch) = (askew.pointer::<Step>(), MaybeUninit::uninit());
     let (mut answers, mut changed) = ([0u32; 4], [0u32; 4]);
@@ -69,7 +69,7 @@ fn misaligned_pointers_are_refused() {
 fn a_call_without_a_place_for_its_answer_does_nothing() {
     let pool = pool();
     assert_eq!(kvl_open(the(&pool), no(), no()), INVALID);
-    let snapshot: kvledger_core::Snapshot = ok(|out| kvl_snapshot(the(&pool), to(out), no()));
+    let snapshot: kvledger_core::Snapshot = ok_sized(|out| kvl_snapshot(the(&pool), to(out), no()));
     assert_eq!(snapshot.sequences, 0);
 }
 
@@ -82,7 +82,7 @@ fn outputs_over_each_other_are_refused() {
     let out = unsafe { Out::claimed(start.cast::<Admitted>()) };
     // SAFETY: as above.
     let why = unsafe { Out::claimed(start.cast::<KvlRefusal>()) };
-    assert_eq!(kvl_admit(the(&pool), Sequence::default(), the(&admission()), out, why), INVALID);
+    assert_eq!(kvl_admit(the(&pool), Sequence::default(), the(&sized(admission())), out, why), INVALID);
     assert_eq!(words, [7; 64], "neither is written");
 
     let mut numbers = [9u32; 32];
@@ -104,6 +104,23 @@ fn outputs_over_each_other_are_refused() {
     assert_eq!((numbers, sequences), ([9; 32], [Sequence::default(); 8]));
 }
 
+/// What joints point to is not written while it is read.
+#[test]
+fn answers_over_the_names_of_a_joint_are_refused() {
+    let (pool, asked) = (pool(), sized(admission()));
+    let sequence = ok(|out| kvl_open(the(&pool), to(out), no()));
+    let mut words = [1u64; 16];
+    let start = words.as_mut_ptr();
+    // SAFETY: aligned room for two names.
+    let prefix = ok(|out| kvl_prefix_of(start.wrapping_add(2).cast(), 2, to(out), no()));
+    let joint = KvlJoint { pool: the(&pool), sequence, admission: the(&asked), prefix };
+    let mut at = MaybeUninit::uninit();
+    // SAFETY: there is room for one answer.
+    refused("answers over names", |why| unsafe { kvl_admit_together(&joint, 1, start.cast(), to(&mut at), why) });
+    // SAFETY: written on refusal.
+    assert_eq!((unsafe { at.assume_init() }, words), (0, [1; 16]));
+}
+
 #[test]
 fn memory_over_the_table_is_refused() {
     let config = PoolConfig::new(8, 16, 2, 8);
@@ -112,7 +129,7 @@ fn memory_over_the_table_is_refused() {
     let mut out = MaybeUninit::uninit();
     // SAFETY: the memory is as long as said.
     refused("table in memory", |why| unsafe {
-        kvl_init(start.cast(), bytes, start.cast(), 16, the(&config), to(&mut out), why)
+        kvl_init(start.cast(), bytes, start.cast(), 16, the(&sized(config)), to(&mut out), why)
     });
 }
 
@@ -129,5 +146,5 @@ fn arrays_beyond_the_address_space_are_refused() {
 }
 
 fn admission() -> KvlAdmission {
-    ok(|out| kvl_admission_full(8, 8, to(out), no()))
+    ok_sized(|out| kvl_admission_full(8, 8, to(out), no()))
 }

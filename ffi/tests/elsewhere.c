@@ -14,7 +14,7 @@ static void a_transfer_outlives_its_sequence(const kvl_pool *pool, const kvl_poo
   kvl_block_pair pairs[2];
   kvl_offloaded offloaded;
   kvl_pool_counts counts;
-  kvl_pool_snapshot snapshot;
+  kvl_pool_snapshot snapshot = KVL_SIZED(kvl_pool_snapshot);
   kvl_refusal refusal;
   uint32_t blocks;
 
@@ -58,6 +58,7 @@ static void a_transfer_outlives_its_sequence(const kvl_pool *pool, const kvl_poo
 }
 
 static void two_pools_admit_together(const kvl_pool *pool, const kvl_pool *host) {
+  kvl_admission admissions[2];
   kvl_joint joints[2];
   kvl_admitted admitted[2];
   kvl_refusal refusal;
@@ -67,13 +68,14 @@ static void two_pools_admit_together(const kvl_pool *pool, const kvl_pool *host)
   joints[1].pool = pool;
   for (int i = 0; i < 2; i++) {
     joints[i].sequence = opened(joints[i].pool);
-    joints[i].admission = full(BLOCK, BLOCK);
+    admissions[i] = full(BLOCK, BLOCK);
+    joints[i].admission = &admissions[i];
   }
-  joints[0].admission.output_tokens_max = BLOCKS * BLOCK;
+  admissions[0].output_tokens_max = BLOCKS * BLOCK;
   REQUIRE(kvl_admit_together(joints, 2, admitted, &at, &refusal) == KVL_NEVER_FITS && at == 0);
   REQUIRE(refusal.needed == BLOCKS + 1);
   at_rest(pool);
-  joints[0].admission.output_tokens_max = 0;
+  admissions[0].output_tokens_max = 0;
   OK(kvl_admit_together(joints, 2, admitted, NULL, NULL));
   REQUIRE(admitted[0].promised == 1 && admitted[1].promised == 2);
   for (int i = 0; i < 2; i++) ended(joints[i].pool, joints[i].sequence);
@@ -85,12 +87,13 @@ static void ranks_agree(const kvl_pool *pool, const kvl_pool *host) {
   kvl_decision decision;
   kvl_digest digests[2];
   kvl_sequence sequences[2] = {opened(pool), opened(host)};
+  kvl_admission admission = full(BLOCK, BLOCK);
   kvl_proposal proposal;
   uint64_t number;
   uint32_t difference;
   memset(&proposal, 0, sizeof proposal);
   proposal.number = 1;
-  proposal.admission = full(BLOCK, BLOCK);
+  proposal.admission = &admission;
   ONES(ranks);
   REQUIRE(kvl_rank_number(&ranks[0], &number, NULL) == KVL_INVALID);
   OK(kvl_rank_new(pool, 0, 0, &ranks[0], NULL));

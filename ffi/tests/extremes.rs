@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{no, ok, the, to};
+use common::{no, ok, ok_sized, sized, the, to};
 use kvledger_core::identity::Identity;
 use kvledger_core::{Admitted, Advanced, Epoch, Forked, Line, PoolConfig, Released, Sequence, Transfer, Window};
 use kvledger_ffi::*;
@@ -20,11 +20,11 @@ fn pool() -> KvlPool {
     let (start, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory));
     let (rows, entries) = (table.as_mut_ptr(), table.len());
     // SAFETY: memory and table are as long as said, and given away.
-    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&config), to(out), no()) })
+    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&sized(config)), to(out), no()) })
 }
 
 fn full(prompt: u32, output: u32) -> KvlAdmission {
-    ok(|out| kvl_admission_full(prompt, output, to(out), no()))
+    ok_sized(|out| kvl_admission_full(prompt, output, to(out), no()))
 }
 
 fn opened(pool: &KvlPool) -> Sequence {
@@ -33,7 +33,7 @@ fn opened(pool: &KvlPool) -> Sequence {
 
 fn running(pool: &KvlPool, admission: &KvlAdmission) -> Sequence {
     let sequence = opened(pool);
-    let _: Admitted = ok(|out| kvl_admit(the(pool), sequence, the(admission), to(out), no()));
+    let _: Admitted = ok(|out| kvl_admit(the(pool), sequence, the(&sized(*admission)), to(out), no()));
     let _: Advanced = ok(|out| kvl_advance(the(pool), sequence, admission.prompt_tokens, to(out), no()));
     sequence
 }
@@ -133,12 +133,14 @@ fn no_request_panics() {
                 let prefix = KvlPrefix { blocks_max: one, unfinished: other, ..prefix };
                 let all = the(&pool);
                 // SAFETY: the arrays of the prefix are as long as said.
-                let admitted = unsafe { kvl_admit_prefix(all, sequence, the(&admission), the(&prefix), to(got), no()) };
+                let admitted =
+                    unsafe { kvl_admit_prefix(all, sequence, the(&sized(admission)), the(&prefix), to(got), no()) };
                 if admitted == 0 {
                     worked[0] += 1;
                     let _: Released = ok(|out| kvl_preempt(the(&pool), sequence, to(out), no()));
                 }
-                let joint = KvlJoint { pool: all, sequence, admission, prefix };
+                let asked = sized(admission);
+                let joint = KvlJoint { pool: all, sequence, admission: the(&asked), prefix };
                 let mut gotten = Admitted::default();
                 // SAFETY: as above; one pool.
                 if unsafe { kvl_admit_together(&joint, 1, &mut gotten, no(), no()) } == 0 {

@@ -16,7 +16,7 @@ use kvledger_core::{
 use kvledger_ffi::{
     FAULT_TEXT_BYTES, FREE_BLOCKS_BYTES, HINT_ANY, HINT_OPENS, JOINTS_MAX, KvlAdmission, KvlBlockPair, KvlDecision,
     KvlDomain, KvlEvent, KvlFault, KvlFreeBlocks, KvlFreeCursor, KvlGeometry, KvlJoint, KvlPool, KvlPrefix,
-    KvlProposal, KvlRank, KvlRefusal, KvlSplitBatch, KvlSplitFault, KvlVote, POOL_BYTES, RANK_BYTES,
+    KvlProposal, KvlRank, KvlRefusal, KvlSplitBatch, KvlSplitFault, KvlVote, POOL_BYTES, RANK_BYTES, WithSize,
 };
 use std::fmt::Write;
 use std::mem::{align_of, offset_of, size_of};
@@ -24,8 +24,19 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Asserts on one structure: its size and alignment, and where each field is.
+/// Asserts on one structure: its size and alignment, and where each field is. `size`: it can grow, and begins with its
+/// size, which the fields of the Rust side are behind.
 macro_rules! layout {
+    ($out:expr, size, $rust:ty as $c:literal { $($field:ident),* }) => {{
+        require(&mut $out, &format!("sizeof({}) == {}", $c, size_of::<WithSize<$rust>>()));
+        require(&mut $out, &format!("KVL_ALIGNOF({}) == {}", $c, align_of::<WithSize<$rust>>()));
+        require(&mut $out, &format!("offsetof({}, size) == 0", $c));
+        let fields = offset_of!(WithSize<$rust>, fields);
+        $(require(
+            &mut $out,
+            &format!("offsetof({}, {}) == {}", $c, stringify!($field), fields + offset_of!($rust, $field)),
+        );)*
+    }};
     ($out:expr, $rust:ty as $c:literal { $($field:ident),* }) => {
         require(&mut $out, &format!("sizeof({}) == {}", $c, size_of::<$rust>()));
         require(&mut $out, &format!("KVL_ALIGNOF({}) == {}", $c, align_of::<$rust>()));
@@ -42,14 +53,14 @@ fn structures() -> String {
     layout!(out, KvlRefusal as "kvl_refusal" {
         code, argument, scope, place, short_by, reclaimable, needed, ceiling, after
     });
-    layout!(out, PoolConfig as "kvl_pool_config" {
+    layout!(out, size, PoolConfig as "kvl_pool_config" {
         number, blocks, safety, block_tokens, sequences, table_width, rows, accounts, groups, streams, epochs,
         cache, token_check, transfers, events
     });
     layout!(out, KvlPool as "kvl_pool" {});
     layout!(out, Sequence as "kvl_sequence" { slot, pool, generation });
     layout!(out, Account as "kvl_account" { slot, pool, generation });
-    layout!(out, KvlAdmission as "kvl_admission" {
+    layout!(out, size, KvlAdmission as "kvl_admission" {
         prompt_tokens, output_tokens_max, speculative_tokens, window, promise, promise_blocks, group, watermark,
         streams, account
     });
@@ -61,21 +72,21 @@ fn structures() -> String {
     layout!(out, Released as "kvl_released" { promised, free, retiring, after });
     layout!(out, RowView as "kvl_row_view" { row, blocks, tokens, version });
     layout!(out, Counts as "kvl_pool_counts" { blocks, committed, promised_and_safety, headroom });
-    layout!(out, Snapshot as "kvl_pool_snapshot" {
+    layout!(out, size, Snapshot as "kvl_pool_snapshot" {
         blocks, committed, held, retiring, quarantined, idle, free, promised, safety, sequences, cancelled, tokens,
         padding_tokens, entries, newest_epoch, frontier, failed_epochs, release_number, exact
     });
-    layout!(out, SequenceSnapshot as "kvl_sequence_state" {
+    layout!(out, size, SequenceSnapshot as "kvl_sequence_state" {
         tokens, held, entries, promised, group, row, row_version, admitted, cancelled
     });
-    layout!(out, GroupSnapshot as "kvl_group_state" { used, quota, committed, promised, idle });
-    layout!(out, AccountSnapshot as "kvl_account_state" { total, balance, sequences });
+    layout!(out, size, GroupSnapshot as "kvl_group_state" { used, quota, committed, promised, idle });
+    layout!(out, size, AccountSnapshot as "kvl_account_state" { total, balance, sequences });
     layout!(out, Identity as "kvl_identity" { low, high });
     require(&mut out, &format!("sizeof(kvl_identity_key) == {}", size_of::<IdentityKey>()));
-    layout!(out, KvlDomain as "kvl_domain" { group, adapter, modality, salt, salt_bytes });
+    layout!(out, size, KvlDomain as "kvl_domain" { group, adapter, modality, salt, salt_bytes });
     layout!(out, RingState as "kvl_ring_state" { written, capacity, lost, dump_words });
     layout!(out, KvlFault as "kvl_fault" { invariant, what, expected, found });
-    layout!(out, KvlGeometry as "kvl_geometry" {
+    layout!(out, size, KvlGeometry as "kvl_geometry" {
         layers, kv_heads, key_dim, value_dim, block_tokens, block_align_bytes, element, scale_grain, scale_bytes,
         scale_group
     });
@@ -102,7 +113,7 @@ fn shared_structures() -> String {
     layout!(out, KvlEvent as "kvl_event" { number, kind, block, group, identity });
     layout!(out, EventCursor as "kvl_event_cursor" { next });
     layout!(out, EventsRead as "kvl_events_read" { count, dropped });
-    layout!(out, KvlProposal as "kvl_proposal" { number, admission, cached_tokens_max });
+    layout!(out, KvlProposal<'_> as "kvl_proposal" { number, admission, cached_tokens_max });
     layout!(out, KvlVote as "kvl_vote" { number, rank, needed, cached_tokens, headroom, refusal, after });
     layout!(out, KvlDecision as "kvl_decision" { number, commit, cached_tokens, headroom, refusal });
     layout!(out, KvlRank as "kvl_rank" {});
@@ -113,11 +124,11 @@ fn shared_structures() -> String {
 /// What a device reads of a split plan, and what it is made of.
 fn split_structures() -> String {
     let mut out = String::new();
-    layout!(out, Split as "kvl_split" {
+    layout!(out, size, Split as "kvl_split" {
         heads, query_heads, tile_rows, tile_keys, window, chunk_keys, thread_blocks, overhead_tiles, sequences_max,
         query_tokens_max, keys_max
     });
-    layout!(out, KvlSplitBatch as "kvl_split_batch" {
+    layout!(out, size, KvlSplitBatch as "kvl_split_batch" {
         lengths, query_starts, query_positions, begins, ends, sequences, query_positions_count
     });
     layout!(out, SplitItem as "kvl_split_item" { sequence, head, first_row, first_key, end_key, part });
@@ -126,10 +137,10 @@ fn split_structures() -> String {
         version, checksum, generation, words, items, joins, parts, sequences, chunk_keys, thread_blocks, tile_rows,
         tile_keys, heads, items_max, joins_max, parts_max
     });
-    layout!(out, SplitLayout as "kvl_split_places" {
+    layout!(out, size, SplitLayout as "kvl_split_places" {
         bytes, item_starts, items, joins, join_count, items_max, joins_max, parts_max, row_tiles_max
     });
-    layout!(out, SplitCounts as "kvl_split_counts" { items, joins, parts, row_tiles, cost_max, cost });
+    layout!(out, size, SplitCounts as "kvl_split_counts" { items, joins, parts, row_tiles, cost_max, cost });
     layout!(out, KvlSplitFault as "kvl_split_fault" { what, index, reserved, expected, found });
     require(&mut out, &format!("KVL_SPLIT_VERSION == {SPLIT_VERSION}u"));
     require(&mut out, &format!("KVL_SPLIT_DECODE_ROWS == {DECODE_ROWS}u"));
@@ -162,7 +173,7 @@ fn numbers() -> String {
     let answers = include_str!("../../core/src/answer.rs");
     let elements = include_str!("../../core/src/plan/element.rs");
     let enumerations = [
-        (answers, "Argument", "ARGUMENT", 39),
+        (answers, "Argument", "ARGUMENT", 40),
         (answers, "Scope", "SCOPE", 2),
         (answers, "Place", "PLACE", 2),
         (elements, "Element", "ELEMENT", 7),
@@ -256,6 +267,13 @@ fn both(text: &str) -> [String; 2] {
 #[test]
 fn the_header_is_clean_c11_and_cpp17() {
     assert_eq!(both(""), ["", ""]);
+}
+
+/// As those include it who take it for a header of C alone.
+#[test]
+fn the_header_may_be_included_as_c() {
+    let text = "extern \"C\" {\n#include <kvledger.h>\n}\nint kvl_used = KVL_SIZED(kvl_split).size == 0;\n";
+    assert_eq!(complaints("c++", "c++", "-std=c++17", text), "");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{INVALID, invalid, no, ok, refused, the, to};
+use common::{INVALID, invalid, no, ok, refused, sized, the, to};
 use kvledger_core::identity::{Domain, Identity, IdentityKey};
 use kvledger_core::{Argument, Group};
 use kvledger_ffi::*;
@@ -16,7 +16,7 @@ fn names_are_those_of_the_core() {
     let key: IdentityKey = ok(|out| kvl_identity_key_new(1, 2, to(out), no()));
     let salted = KvlDomain { salt: b"salt".as_ptr().cast(), salt_bytes: 4, ..DOMAIN };
     // SAFETY: the salt is as long as said.
-    let root: Identity = ok(|out| unsafe { kvl_identity_key_root(the(&key), the(&salted), to(out), no()) });
+    let root: Identity = ok(|out| unsafe { kvl_identity_key_root(the(&key), the(&sized(salted)), to(out), no()) });
     let ours = IdentityKey::new(1, 2);
     let domain = Domain { group: Group(3), adapter: 4, modality: 5, salt: b"salt" };
     assert_eq!(Ok(root), ours.root(&domain));
@@ -34,7 +34,7 @@ fn names_are_those_of_the_core() {
 
     let media = Identity { low: 9, high: 9 };
     for media in [None, Some(&media)] {
-        let claim = media.map_or(no(), |media| the(media));
+        let claim = media.map_or(no(), the);
         // SAFETY: as above.
         let name: Identity = ok(|out| unsafe {
             kvl_identity_key_block(the(&key), the(&root), tokens.as_ptr(), 5, claim, to(out), no())
@@ -48,12 +48,12 @@ fn what_cannot_be_named_is_refused() {
     let key = IdentityKey::new(1, 2);
     let (out, blocks, tokens) = (&mut MaybeUninit::uninit(), &mut MaybeUninit::uninit(), [1u32; 4]);
     // SAFETY: NULL is checked.
-    assert_eq!(unsafe { kvl_identity_key_root(no(), the(&DOMAIN), to(out), no()) }, INVALID);
+    assert_eq!(unsafe { kvl_identity_key_root(no(), the(&sized(DOMAIN)), to(out), no()) }, INVALID);
     // SAFETY: as above.
     assert_eq!(unsafe { kvl_identity_key_root(the(&key), no(), to(out), no()) }, INVALID);
     let lie = KvlDomain { salt_bytes: 3, ..DOMAIN };
     // SAFETY: as above.
-    assert_eq!(unsafe { kvl_identity_key_root(the(&key), the(&lie), to(out), no()) }, INVALID);
+    assert_eq!(unsafe { kvl_identity_key_root(the(&key), the(&sized(lie)), to(out), no()) }, INVALID);
     // SAFETY: as above.
     let why = refused(|why| unsafe {
         kvl_identity_key_block(the(&key), the(&Identity::NONE), null(), 0, no(), to(out), to(why))

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{the, to};
+use common::{sized, the, to};
 use kvledger_core::identity::Identity;
 use kvledger_core::model::{Comparison, Made, configuration, operations};
 use kvledger_core::recorder::{Answer, Call, Handles, Named, Numbers};
@@ -129,7 +129,9 @@ fn make(core: &Pool<'_>, call: &Call<'_>) -> Made {
         Call::Admit { sequence, admission: ref asked, ref prefix } => {
             let (asked, prefix) = (admission(asked), Prefix::of(prefix));
             // SAFETY: as above.
-            answer(|out, why| unsafe { kvl_admit_prefix(pool(), sequence, the(&asked), the(&prefix.c()), out, why) })
+            answer(|out, why| unsafe {
+                kvl_admit_prefix(pool(), sequence, the(&sized(asked)), the(&prefix.c()), out, why)
+            })
         }
         Call::Advance { sequence, tokens } => answer(|out, why| kvl_advance(pool(), sequence, tokens, out, why)),
         Call::AdvanceGrowing { sequence, tokens, watermark } => {

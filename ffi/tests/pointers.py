@@ -5,8 +5,12 @@
 
 Each function is called with every pointer NULL, with each pointer alone NULL, and with each alone misaligned, other
 pointers going to large enough memory, numbers being 1 and handles stale. A function must answer, and not crash; with
-every pointer NULL it must refuse; and when it refuses, no output but the refusal is written. The program is linked with
-both archives, and says how many calls it made.
+every pointer NULL it must refuse; and when it refuses, no output but the refusal is written.
+
+Each struct that can grow is also given with sizes that were not set, which must be refused as that; as a program of a
+later version has it, larger with zeros behind, which must change nothing; and with something else behind an input, which
+must be refused. Outputs end where their size says. The program is linked with both archives, and says how many calls it
+made.
 """
 
 import pathlib
@@ -15,6 +19,10 @@ import sys
 
 # Written on refusal.
 REFUSALS = {"refusal", "error", "refused_at"}
+SIZED = re.compile(r"^typedef struct (kvl_\w+) \{\n  size_t size;", re.MULTILINE)
+# Those that were not set, or are nobody's; and how much larger the structs of a later version are here.
+SIZES = ["0", "1", "sizeof({}) - 1", "4097", "SIZE_MAX"]
+LATER = 24
 PROTOTYPE = re.compile(r"^kvl_(?:device_)?status (kvl_\w+)\(([^;]*)\);", re.MULTILINE)
 
 HEAD = """/* Made by pointers.py. */
@@ -33,14 +41,53 @@ static void *memory;
 static uint32_t *table;
 static unsigned calls;
 
-static void reset(int parameter, int is_input) { memset(room[parameter], is_input ? 0 : FILL, BYTES); }
+static size_t size_of(int parameter) {
+  size_t size;
+  memcpy(&size, room[parameter], sizeof size);
+  return size;
+}
 
-static void untouched(const char *function, int parameter, unsigned status) {
-  for (int i = 0; i < BYTES; i++) {
+/* `size`: of a struct that can grow; 0: of another one. */
+static void reset(int parameter, int is_input, size_t size) {
+  memset(room[parameter], is_input ? 0 : FILL, BYTES);
+  if (size != 0) memcpy(room[parameter], &size, sizeof size);
+}
+
+static void resize(int parameter, size_t size) { memcpy(room[parameter], &size, sizeof size); }
+
+/* From byte `first` on. */
+static void untouched(const char *function, int parameter, unsigned status, int first) {
+  for (int i = first; i < BYTES; i++) {
     if (room[parameter][i] == FILL) continue;
     fprintf(stderr, "%s answered %u and wrote to parameter %d\\n", function, status, parameter);
     exit(1);
   }
+}
+
+static void must_be(int is_so, const char *function, int parameter, const char *what) {
+  if (is_so) return;
+  fprintf(stderr, "%s: %s of parameter %d\\n", function, what, parameter);
+  exit(1);
+}
+
+/* Refused for its size, and for nothing else; `details` is the parameter that says so. */
+static int refused_size(unsigned status, int details, int is_device) {
+  if (is_device) {
+    kvl_device_error error;
+    memcpy(&error, room[details], sizeof error);
+    return status == KVL_DEVICE_ARGUMENT && strstr(error.text, ".size: must be sizeof") != NULL;
+  }
+  kvl_refusal refusal;
+  memcpy(&refusal, room[details], sizeof refusal);
+  return status == KVL_INVALID && refusal.argument == KVL_ARGUMENT_SIZE;
+}
+
+/* The size stays; what is written of an output of a later version is zeros at its end, and nothing behind it. */
+static void later(const char *function, int parameter, unsigned status, size_t known, size_t size, int is_input) {
+  must_be(size_of(parameter) == size, function, parameter, "another size");
+  if (is_input || status != 0) return;
+  for (size_t i = known; i < size; i++) must_be(room[parameter][i] == 0, function, parameter, "no zeros at the end");
+  untouched(function, parameter, status, (int)size);
 }
 
 static void must_refuse(const char *function, unsigned status) {
@@ -50,7 +97,7 @@ static void must_refuse(const char *function, unsigned status) {
 }
 
 static void make_pool(void) {
-  kvl_pool_config config;
+  kvl_pool_config config = KVL_SIZED(kvl_pool_config);
   size_t bytes, entries;
   if (kvl_config_new(8, 16, 2, 8, &config, NULL) || kvl_config_bytes(&config, &bytes, NULL) ||
       kvl_config_table_entries(&config, &entries, NULL))
@@ -60,6 +107,10 @@ static void make_pool(void) {
   if (memory == NULL || kvl_init(memory, bytes, table, entries, &config, &pool, NULL)) exit(1);
 }
 """
+
+
+def bare(kind):
+    return kind.removeprefix("const ").removesuffix("*").strip()
 
 
 def parameters(text):
@@ -79,9 +130,14 @@ def argument(index, kind, pointer, how):
     return "&pool" if kind == "const kvl_pool*" else f"({kind})(void *)room[{index}]"
 
 
-def call(function, params, spoilt, how):
-    """One call: the parameters `spoilt` are as `how` says, the others good."""
-    lines = [f"  reset({i}, {int(is_input)});" for i, (_, _, pointer, is_input) in enumerate(params) if pointer]
+def call(function, params, spoilt, how, sized, before=()):
+    """One call: the parameters `spoilt` are as `how` says, the others good, but for what is done `before` it."""
+    lines = [
+        f"  reset({i}, {int(is_input)}, {f'sizeof({bare(kind)})' if bare(kind) in sized else 0});"
+        for i, (kind, _, pointer, is_input) in enumerate(params)
+        if pointer
+    ]
+    lines += before
     arguments = [
         argument(i, kind, pointer, how if i in spoilt else "good") for i, (kind, _, pointer, _) in enumerate(params)
     ]
@@ -89,36 +145,65 @@ def call(function, params, spoilt, how):
     lines.append("  calls++;")
     for i, (kind, name, pointer, is_input) in enumerate(params):
         if pointer and not is_input and name not in REFUSALS:
-            lines.append(f"  if (status != 0) untouched(\"{function}\", {i}, status);")
+            first = "sizeof(size_t)" if bare(kind) in sized else 0
+            lines.append(f"  if (status != 0) untouched(\"{function}\", {i}, status, {first});")
+            if first:
+                lines.append(f"  else untouched(\"{function}\", {i}, status, (int)size_of({i}));")
     return lines
 
 
-def calls_of(function, params):
+def sizes_of(function, params, sized):
+    """Calls with other sizes than this version has, of each struct that can grow."""
+    details = next(i for i, (_, name, _, _) in enumerate(params) if name in {"refusal", "error"})
+    refused = f"refused_size(status, {details}, {int(params[details][1] == 'error')})"
+    lines = []
+    for i, (kind, _, pointer, is_input) in enumerate(params):
+        if not pointer or bare(kind) not in sized:
+            continue
+        known = f"sizeof({bare(kind)})"
+        for size in SIZES:
+            lines += call(function, params, [], "good", sized, [f"  resize({i}, {size.format(bare(kind))});"])
+            lines.append(f'  must_be({refused}, "{function}", {i}, "the size {size.format(bare(kind))}");')
+        lines += call(function, params, [], "good", sized)
+        lines.append("  usual = status;")
+        lines += call(function, params, [], "good", sized, [f"  resize({i}, {known} + {LATER});"])
+        lines.append(f'  must_be(status == usual, "{function}", {i}, "a later version");')
+        lines.append(f'  later("{function}", {i}, status, {known}, {known} + {LATER}, {int(is_input)});')
+        if is_input:
+            for byte in (0, LATER - 1):
+                before = [f"  resize({i}, {known} + {LATER});", f"  room[{i}][{known} + {byte}] = 1;"]
+                lines += call(function, params, [], "good", sized, before)
+                lines.append(f'  must_be({refused}, "{function}", {i}, "byte {byte} of what is not known");')
+    return lines
+
+
+def calls_of(function, params, sized):
     needed = [i for i, (_, name, pointer, _) in enumerate(params) if pointer and name not in REFUSALS]
     every = [i for i, (_, _, pointer, _) in enumerate(params) if pointer]
     lines = []
     if needed:
-        lines += call(function, params, every, "null")
+        lines += call(function, params, every, "null", sized)
         lines.append(f'  must_refuse("{function}", status);')
     for index in every:
-        lines += call(function, params, [index], "null")
+        lines += call(function, params, [index], "null", sized)
         # Bytes have no alignment to lack.
         if params[index][0] not in {"void*", "const void*", "void**"}:
-            lines += call(function, params, [index], "askew")
-    return lines
+            lines += call(function, params, [index], "askew", sized)
+    return lines + sizes_of(function, params, sized)
 
 
 def main():
     include = pathlib.Path(sys.argv[1])
     headers = [*sorted((include / "kvledger").glob("*.h")), include / "kvledger_cuda.h"]
     functions = {name: text for header in headers for name, text in PROTOTYPE.findall(header.read_text())}
-    if len(functions) < 150:
-        sys.exit(f"pointers.py: only {len(functions)} functions found in {include}")
+    sized = {name for header in headers for name in SIZED.findall(header.read_text())}
+    if len(functions) < 150 or len(sized) < 15:
+        sys.exit(f"pointers.py: only {len(functions)} functions and {len(sized)} sized structs found in {include}")
     print(HEAD)
     for name, text in sorted(functions.items()):
-        print(f"static void test_{name}(void) {{\n  unsigned status = 0;")
-        print("\n".join(calls_of(name, list(parameters(text)))))
-        print("  (void)status;\n}\n")
+        print(f"static void test_{name}(void) {{\n  unsigned status = 0, usual = 0;")
+        print("\n".join(calls_of(name, list(parameters(text)), sized)))
+        print("  (void)status;\n  (void)usual;\n}\n")
     print("int main(void) {\n  make_pool();")
     for name in sorted(functions):
         print(f"  test_{name}();")

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{INVALID, both, invalid, no, ok, refused, the, to};
+use common::{INVALID, both, invalid, no, ok, ok_sized, refused, sized, the, to};
 use kvledger_core::ranks::Digest;
 use kvledger_core::{Argument, Counts, Line, PoolConfig, Sequence};
 use kvledger_ffi::*;
@@ -19,18 +19,21 @@ fn rank(number: u32) -> (KvlPool, KvlRank, Sequence) {
     let (start, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory));
     let (rows, entries) = (table.as_mut_ptr(), table.len());
     // SAFETY: memory and table are as long as said, and given away.
-    let pool: KvlPool = ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&config), to(out), no()) });
+    let pool: KvlPool = ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&sized(config)), to(out), no()) });
     let rank = ok(|out| kvl_rank_new(the(&pool), number, 0, to(out), no()));
     let sequence = ok(|out| kvl_open(the(&pool), to(out), no()));
     (pool, rank, sequence)
 }
 
-fn proposal(number: u64, prompt: u32, output: u32) -> KvlProposal {
-    let admission = ok(|out| kvl_admission_full(prompt, output, to(out), no()));
-    KvlProposal { number, admission, cached_tokens_max: 0 }
+fn request(prompt: u32, output: u32) -> WithSize<KvlAdmission> {
+    sized(ok_sized(|out| kvl_admission_full(prompt, output, to(out), no())))
 }
 
-fn vote(rank: &mut KvlRank, sequence: Sequence, proposal: &KvlProposal) -> KvlVote {
+fn proposal(number: u64, request: &WithSize<KvlAdmission>) -> KvlProposal<'_> {
+    KvlProposal { number, admission: the(request), cached_tokens_max: 0 }
+}
+
+fn vote(rank: &mut KvlRank, sequence: Sequence, proposal: &KvlProposal<'_>) -> KvlVote {
     // SAFETY: there are no names.
     ok(|out| unsafe { kvl_rank_vote(both(rank), sequence, the(proposal), null(), 0, to(out), no()) })
 }
@@ -99,7 +102,8 @@ fn a_rank_is_written_before_it_is_used() {
     assert_eq!(kvl_digest_difference(no(), no(), to(&mut MaybeUninit::uninit()), no()), INVALID);
     assert_eq!(kvl_rank_new(no(), 0, 0, to(&mut MaybeUninit::uninit()), no()), INVALID);
     let (_, mut one, sequence) = rank(0);
-    let asked = proposal(1, 8, 8);
+    let request = request(8, 8);
+    let asked = proposal(1, &request);
     // SAFETY: there are no names.
     let no_output =
         refused(|why| unsafe { kvl_rank_vote(both(&mut one), sequence, the(&asked), null(), 0, no(), to(why)) });
@@ -113,9 +117,10 @@ fn a_rank_is_written_before_it_is_used() {
 fn one_no_is_everybody_s() {
     let ((pool, mut one, sequence), (other_pool, mut other, other_sequence)) = (rank(0), rank(1));
     let full: Sequence = ok(|out| kvl_open(the(&other_pool), to(out), no()));
-    let most = proposal(0, 8, 40).admission;
+    let most = request(8, 40);
     let _: kvledger_core::Admitted = ok(|out| kvl_admit(the(&other_pool), full, the(&most), to(out), no()));
-    let asked = proposal(1, 16, 16);
+    let request = request(16, 16);
+    let asked = proposal(1, &request);
     let votes = [vote(&mut one, sequence, &asked), vote(&mut other, other_sequence, &asked)];
     assert_eq!((votes[0].refusal.code, votes[1].refusal.code, votes[1].refusal.short_by), (0, 1, 2));
     let counts: Counts = ok(|out| kvl_counts(the(&pool), to(out), no()));
@@ -133,8 +138,8 @@ fn one_no_is_everybody_s() {
     }
     let counts: Counts = ok(|out| kvl_counts(the(&pool), to(out), no()));
     assert_eq!(counts.headroom, BLOCKS);
-    let bad = KvlProposal { number: 2, ..asked };
-    let bad = KvlProposal { admission: KvlAdmission { promise: 9, ..bad.admission }, ..bad };
+    let no_promise = sized(KvlAdmission { promise: 9, ..request.fields });
+    let bad = proposal(2, &no_promise);
     let out = &mut MaybeUninit::uninit();
     // SAFETY: there are no names.
     let why = refused(|why| unsafe { kvl_rank_vote(both(&mut one), sequence, the(&bad), null(), 0, to(out), to(why)) });

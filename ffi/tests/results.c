@@ -106,6 +106,19 @@ static void invalid(const kvl_pool *pool) {
   end(pool, sequence);
 }
 
+/* The likely mistake: a struct that can grow was filled in, and its size not set. */
+static void invalid_size(const kvl_pool *pool) {
+  kvl_sequence sequence = opened(pool);
+  kvl_admission admission = full(BLOCK, BLOCK);
+  kvl_admitted admitted;
+  kvl_pool_snapshot snapshot;
+  admission.size = 0;
+  REQUIRE(kvl_admit(pool, sequence, &admission, &admitted, &why) == KVL_INVALID && why.argument == KVL_ARGUMENT_SIZE);
+  memset(&snapshot, 0, sizeof snapshot);
+  REQUIRE(kvl_snapshot(pool, &snapshot, &why) == KVL_INVALID && why.argument == KVL_ARGUMENT_SIZE);
+  end(pool, sequence);
+}
+
 static void all_slots_taken(const kvl_pool *pool) {
   kvl_sequence all[8], one;
   for (int i = 0; i < 8; i++) all[i] = opened(pool);
@@ -128,7 +141,7 @@ static void busy(const kvl_pool *pool) {
 
 /* Somebody writes over the pool's table: it is seen, and said where. */
 static void corrupt(void) {
-  kvl_pool_config config;
+  kvl_pool_config config = KVL_SIZED(kvl_pool_config);
   kvl_pool pool;
   kvl_row_view row;
   kvl_released released;
@@ -159,6 +172,7 @@ int main(void) {
   cancelled(&pool);
   stale(&pool);
   invalid(&pool);
+  invalid_size(&pool);
   all_slots_taken(&pool);
   busy(&pool);
   corrupt();

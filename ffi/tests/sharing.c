@@ -135,7 +135,7 @@ static void a_window_and_a_proposal_give_back(const kvl_pool *pool) {
   kvl_admitted admitted;
   kvl_advanced advanced;
   kvl_released released;
-  kvl_sequence_state state;
+  kvl_sequence_state state = KVL_SIZED(kvl_sequence_state);
   kvl_refusal refusal;
   uint32_t ids[3], count;
 

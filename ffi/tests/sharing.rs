@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{both, invalid, no, ok, refused, the, to};
+use common::{both, invalid, no, ok, ok_sized, refused, sized, the, to};
 use kvledger_core::identity::Identity;
 use kvledger_core::{
     Admitted, Advanced, Argument, BlockId, Counts, EventCursor, EventsRead, Line, PoolConfig, Published, Released,
@@ -24,7 +24,7 @@ fn pool(number: u32) -> KvlPool {
     let (start, bytes) = (memory.as_mut_ptr().cast(), size_of_val(memory));
     let (rows, entries) = (table.as_mut_ptr(), table.len());
     // SAFETY: memory and table are as long as said, and given away.
-    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&config), to(out), no()) })
+    ok(|out| unsafe { kvl_init(start, bytes, rows, entries, the(&sized(config)), to(out), no()) })
 }
 
 fn counts(pool: &KvlPool) -> Counts {
@@ -36,13 +36,13 @@ fn opened(pool: &KvlPool) -> Sequence {
 }
 
 fn full(prompt: u32, output: u32) -> KvlAdmission {
-    ok(|out| kvl_admission_full(prompt, output, to(out), no()))
+    ok_sized(|out| kvl_admission_full(prompt, output, to(out), no()))
 }
 
 /// An admitted sequence with its whole prompt in blocks.
 fn running(pool: &KvlPool, prompt: u32, output: u32) -> Sequence {
     let sequence = opened(pool);
-    let _: Admitted = ok(|out| kvl_admit(the(pool), sequence, the(&full(prompt, output)), to(out), no()));
+    let _: Admitted = ok(|out| kvl_admit(the(pool), sequence, the(&sized(full(prompt, output))), to(out), no()));
     let _: Advanced = ok(|out| kvl_advance(the(pool), sequence, prompt, to(out), no()));
     sequence
 }
@@ -85,7 +85,7 @@ fn a_null_output_is_refused_before_anything_happens() {
     let sequence = running(&pool, 17, 8);
     let before = counts(&pool);
     let (all, names) = (the(&pool), names(1, 2));
-    let (prefix, admission) = (prefix(&names), full(17, 8));
+    let (prefix, admission) = (prefix(&names), sized(full(17, 8)));
     let (prefix, admission) = (the(&prefix), the(&admission));
     let transfer = Transfer::default();
     let mut cursor = EventCursor::START;
@@ -122,7 +122,7 @@ fn a_null_input_is_refused() {
     let (pool, host) = (pool(1), pool(2));
     let (fresh, sequence) = (opened(&pool), running(&pool, 17, 8));
     let before = counts(&pool);
-    let (prefix, admission) = (prefix(&[]), full(17, 8));
+    let (prefix, admission) = (prefix(&[]), sized(full(17, 8)));
     let none = &mut MaybeUninit::uninit();
     let got = &mut MaybeUninit::uninit();
     refuse_null!(
@@ -190,7 +190,7 @@ fn numbers_that_name_nothing_are_refused() {
         (PoolConfig { transfers: 1025, ..PoolConfig::new(1, 1, 1, 1) }, Argument::Transfers),
         (PoolConfig { events: 3, ..PoolConfig::new(1, 1, 1, 1) }, Argument::Events),
     ] {
-        assert_eq!(invalid(refused(|why| kvl_config_check(the(&config), to(why)))), argument as u32);
+        assert_eq!(invalid(refused(|why| kvl_config_check(the(&sized(config)), to(why)))), argument as u32);
     }
 }
 
@@ -200,7 +200,7 @@ fn any_number_but_0_says_yes() {
     let pool = pool(1);
     let sequence = opened(&pool);
     let admission = KvlAdmission { speculative_tokens: 16, ..full(8, 0) };
-    let _: Admitted = ok(|out| kvl_admit(the(&pool), sequence, the(&admission), to(out), no()));
+    let _: Admitted = ok(|out| kvl_admit(the(&pool), sequence, the(&sized(admission)), to(out), no()));
     let _: Advanced = ok(|out| kvl_advance(the(&pool), sequence, 8, to(out), no()));
     for (give_back, free) in [(0, 0), (u32::MAX, 2)] {
         let _: Advanced = ok(|out| kvl_speculate(the(&pool), sequence, 16, to(out), no()));
@@ -284,7 +284,7 @@ fn an_offload_grips_what_is_left_of_a_row() {
         // SAFETY: the array is as long as said.
         unsafe {
             let (pairs, admission) = (pairs.as_mut_ptr(), full(1, 0));
-            kvl_offload(the(&pool), sequence, the(&host), copy, the(&admission), pairs, 2, to(out), no())
+            kvl_offload(the(&pool), sequence, the(&host), copy, the(&sized(admission)), pairs, 2, to(out), no())
         }
     });
     assert_eq!((offloaded.blocks, counts(&pool).committed, counts(&host).committed), (2, 2, 2));
@@ -297,9 +297,11 @@ fn an_offload_grips_what_is_left_of_a_row() {
 #[test]
 fn a_list_of_pools_has_an_end() {
     let pools: Vec<KvlPool> = (1..=JOINTS_MAX as u32 + 1).map(pool).collect();
+    let (asked, no_promise) = (sized(full(8, 8)), sized(KvlAdmission { promise: 5, ..full(8, 8) }));
+    let admission = the(&asked);
     let joints: Vec<KvlJoint<'_>> = pools
         .iter()
-        .map(|pool| KvlJoint { pool: the(pool), sequence: opened(pool), admission: full(8, 8), prefix: prefix(&[]) })
+        .map(|pool| KvlJoint { pool: the(pool), sequence: opened(pool), admission, prefix: prefix(&[]) })
         .collect();
     let mut admitted = vec![Admitted::default(); joints.len()];
     let mut together = |joints: &[KvlJoint<'_>], at: &mut MaybeUninit<usize>, why: &mut MaybeUninit<_>| {
@@ -318,7 +320,7 @@ fn a_list_of_pools_has_an_end() {
     assert_eq!(invalid(refused(|why| together(&wrong[..5], &mut at, why))), POINTER);
     // SAFETY: written on refusal, and before.
     assert_eq!(unsafe { at.assume_init() }, 3);
-    wrong[2].admission.promise = 5;
+    wrong[2].admission = the(&no_promise);
     assert_eq!(invalid(refused(|why| together(&wrong[..5], &mut at, why))), Argument::Count as u32);
     // SAFETY: as above.
     assert_eq!(unsafe { at.assume_init() }, 2);

@@ -9,16 +9,18 @@
 static void a_long_sequence_is_cut_and_joined(void) {
   static uint32_t words[WORDS];
   const uint32_t lengths[3] = {10000, 1, 0};
-  kvl_split split;
-  kvl_split_places layout;
+  kvl_split split = KVL_SIZED(kvl_split);
+  kvl_split_places layout = KVL_SIZED(kvl_split_places);
   kvl_split_header header, read;
   kvl_split_fault fault;
-  kvl_split_batch batch = {lengths, NULL, NULL, NULL, NULL, 3, 0};
+  kvl_split_batch batch = KVL_SIZED(kvl_split_batch);
   const uint32_t *starts;
   const kvl_split_item *items;
   const kvl_split_join *joins;
   uint32_t keys = 0, i;
 
+  batch.lengths = lengths;
+  batch.sequences = 3;
   OK(kvl_split_decode(1, 8, 10, 3, 10000, &split, NULL));
   OK(kvl_split_layout(&split, &layout, NULL));
   REQUIRE(layout.bytes <= sizeof(words) && layout.items % 64 == 0 && layout.joins % 64 == 0);
@@ -48,11 +50,13 @@ static void a_long_sequence_is_cut_and_joined(void) {
 
 static void what_does_not_fit_is_named(void) {
   const uint32_t lengths[2] = {1, 10001};
-  kvl_split split;
-  kvl_split_counts counts;
-  kvl_split_batch batch = {lengths, NULL, NULL, NULL, NULL, 2, 0};
+  kvl_split split = KVL_SIZED(kvl_split);
+  kvl_split_counts counts = KVL_SIZED(kvl_split_counts);
+  kvl_split_batch batch = KVL_SIZED(kvl_split_batch);
   kvl_refusal refusal;
 
+  batch.lengths = lengths;
+  batch.sequences = 2;
   OK(kvl_split_prefill(1, 8, 10, 3, 100, 10000, &split, NULL));
   REQUIRE(split.tile_rows == KVL_SPLIT_PREFILL_ROWS && split.query_tokens_max == 100);
   REQUIRE(kvl_split_count(&split, &batch, &counts, &refusal) == KVL_INVALID);

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{INVALID, invalid, no, ok, refused, the, to};
+use common::{INVALID, invalid, no, ok, ok_sized, refused, room, sized, the, to};
 use kvledger_core::Argument;
 use kvledger_core::split::{Split, SplitBatch, SplitCounts, SplitHeader, SplitLayout};
 use kvledger_ffi::*;
@@ -24,24 +24,25 @@ fn batch() -> KvlSplitBatch {
 }
 
 fn decode() -> Split {
-    ok(|out| kvl_split_decode(2, 16, 3, 4, 1_024, to(out), no()))
+    ok_sized(|out| kvl_split_decode(2, 16, 3, 4, 1_024, to(out), no()))
 }
 
 fn plan(split: &Split, batch: &KvlSplitBatch, words: &mut [u32]) -> SplitHeader {
     let (start, count) = (words.as_mut_ptr(), words.len());
     // SAFETY: the arrays are as long as said.
-    ok(|out| unsafe { kvl_split_plan(the(split), the(batch), 7, start, count, to(out), no()) })
+    ok(|out| unsafe { kvl_split_plan(the(&sized(*split)), the(&sized(*batch)), 7, start, count, to(out), no()) })
 }
 
 #[test]
 fn a_plan_through_the_abi_is_the_core_s() {
     let split = decode();
     assert_eq!(split, Split::decode(2, 16, 3, 4, 1_024));
-    assert_eq!(kvl_split_check(the(&split), no()), 0);
-    let layout: SplitLayout = ok(|out| kvl_split_layout(the(&split), to(out), no()));
+    assert_eq!(kvl_split_check(the(&sized(split)), no()), 0);
+    let layout: SplitLayout = ok_sized(|out| kvl_split_layout(the(&sized(split)), to(out), no()));
     assert_eq!(Ok(layout), split.layout());
     // SAFETY: the arrays are as long as said.
-    let counts: SplitCounts = ok(|out| unsafe { kvl_split_count(the(&split), the(&batch()), to(out), no()) });
+    let counts: SplitCounts =
+        ok_sized(|out| unsafe { kvl_split_count(the(&sized(split)), the(&sized(batch())), to(out), no()) });
     let mut words = vec![1; layout.bytes as usize / 4];
     let header = plan(&split, &batch(), &mut words);
     assert_eq!((header.items, header.parts, header.generation), (counts.items, counts.parts, 7));
@@ -51,13 +52,13 @@ fn a_plan_through_the_abi_is_the_core_s() {
     assert_eq!((of_core, words == expected), (Ok(header), true));
     // SAFETY: the array is as long as said.
     let read: SplitHeader =
-        ok(|out| unsafe { kvl_split_read(the(&split), words.as_ptr(), words.len(), to(out), no()) });
+        ok(|out| unsafe { kvl_split_read(the(&sized(split)), words.as_ptr(), words.len(), to(out), no()) });
     assert_eq!(read, header);
 }
 
 #[test]
 fn every_array_of_a_batch_arrives() {
-    let split: Split = ok(|out| kvl_split_prefill(1, 4, 3, 3, 9, 1_024, to(out), no()));
+    let split: Split = ok_sized(|out| kvl_split_prefill(1, 4, 3, 3, 9, 1_024, to(out), no()));
     assert_eq!(split, Split::prefill(1, 4, 3, 3, 9, 1_024));
     let (query_starts, query_positions) = ([0, 3, 4, 9], [9, 8, 7, 6, 5, 4, 3, 2, 1]);
     let (begins, ends) = ([1, 0, 2], [900, 5, 0]);
@@ -90,7 +91,9 @@ fn a_fault_is_a_finding() {
     plan(&split, &batch(), &mut words);
     let validate = |batch: &KvlSplitBatch, words: &[u32]| -> KvlSplitFault {
         // SAFETY: the arrays are as long as said.
-        ok(|out| unsafe { kvl_split_validate(the(&split), the(batch), words.as_ptr(), words.len(), to(out), no()) })
+        ok(|out| unsafe {
+            kvl_split_validate(the(&sized(split)), the(&sized(*batch)), words.as_ptr(), words.len(), to(out), no())
+        })
     };
     assert_eq!(validate(&batch(), &words).what[0], 0);
     let fault = validate(&KvlSplitBatch { sequences: 2, ..batch() }, &words);
@@ -102,9 +105,9 @@ fn a_fault_is_a_finding() {
 fn what_is_missing_or_wrong_is_refused() {
     let (split, pointer) = (decode(), Argument::Pointer as u32);
     let count = |batch: &KvlSplitBatch| {
-        let out = &mut MaybeUninit::uninit();
+        let out = &mut room();
         // SAFETY: what is not NULL is as long as said.
-        invalid(refused(|why| unsafe { kvl_split_count(the(&split), the(batch), to(out), to(why)) }))
+        invalid(refused(|why| unsafe { kvl_split_count(the(&sized(split)), the(&sized(*batch)), to(out), to(why)) }))
     };
     assert_eq!(count(&KvlSplitBatch { lengths: null(), ..batch() }), pointer);
     assert_eq!(count(&KvlSplitBatch { begins: [0u8; 16].as_ptr().wrapping_add(1).cast(), ..batch() }), pointer);
@@ -112,20 +115,29 @@ fn what_is_missing_or_wrong_is_refused() {
 
     let header = &mut MaybeUninit::uninit();
     // SAFETY: NULL is checked.
-    let status = unsafe { kvl_split_plan(the(&split), the(&batch()), 0, null_mut(), 1_000, to(header), no()) };
+    let status =
+        unsafe { kvl_split_plan(the(&sized(split)), the(&sized(batch())), 0, null_mut(), 1_000, to(header), no()) };
     assert_eq!(status, INVALID);
     let mut words = [5; 8];
     // SAFETY: the array is as long as said.
     let short = |why: &mut MaybeUninit<_>| unsafe {
-        kvl_split_plan(the(&split), the(&batch()), 0, words.as_mut_ptr(), 8, to(&mut MaybeUninit::uninit()), to(why))
+        kvl_split_plan(
+            the(&sized(split)),
+            the(&sized(batch())),
+            0,
+            words.as_mut_ptr(),
+            8,
+            to(&mut MaybeUninit::uninit()),
+            to(why),
+        )
     };
     assert_eq!(invalid(refused(short)), Argument::Output as u32);
     // SAFETY: the array is as long as said.
     let none = |why: &mut MaybeUninit<_>| unsafe {
-        kvl_split_read(the(&split), words.as_ptr(), 8, to(&mut MaybeUninit::uninit()), to(why))
+        kvl_split_read(the(&sized(split)), words.as_ptr(), 8, to(&mut MaybeUninit::uninit()), to(why))
     };
     assert_eq!(invalid(refused(none)), Argument::Header as u32);
     assert_eq!(words, [5; 8]);
-    assert_eq!(kvl_split_check(the(&Split { thread_blocks: 0, ..split }), no()), INVALID);
+    assert_eq!(kvl_split_check(the(&sized(Split { thread_blocks: 0, ..split })), no()), INVALID);
     assert_eq!(kvl_split_check(no(), no()), INVALID);
 }

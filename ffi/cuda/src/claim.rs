@@ -1,6 +1,7 @@
 //! Pointers from C, which are claims until they were looked at.
 
 use crate::error::Failure;
+use crate::sized::{self, Grows, Unusable, WithSize};
 
 fn usable<T>(name: &'static str, pointer: *const T) -> Result<(), Failure> {
     if pointer.is_null() {
@@ -25,4 +26,31 @@ pub(crate) unsafe fn input<T: Copy>(name: &'static str, pointer: *const T) -> Re
 /// Whether an output can be written.
 pub(crate) fn output<T>(name: &'static str, pointer: *mut T) -> Result<(), Failure> {
     usable(name, pointer)
+}
+
+fn unusable(name: &'static str, pointer: *const u8, why: Unusable) -> Failure {
+    match why {
+        Unusable::Size => Failure::Size { name },
+        Unusable::Pointer if pointer.is_null() => Failure::Argument { name, must: "something else than NULL" },
+        Unusable::Pointer => Failure::Argument { name, must: "aligned for its type" },
+    }
+}
+
+/// What C passes of a struct that can grow.
+///
+/// # Safety
+/// A pointer that is neither NULL nor misaligned points to a struct that has as many bytes as its size says.
+pub(crate) unsafe fn sized_input<T: Grows>(name: &'static str, pointer: *const WithSize<T>) -> Result<T, Failure> {
+    // SAFETY: promised.
+    unsafe { sized::read(pointer) }.map_err(|why| unusable(name, pointer.cast(), why))
+}
+
+/// Whether a struct that can grow can be written.
+///
+/// # Safety
+/// As [`sized_input`].
+pub(crate) unsafe fn sized_output<T: Grows>(name: &'static str, pointer: *mut WithSize<T>) -> Result<(), Failure> {
+    // SAFETY: promised.
+    unsafe { sized::stated(pointer) }.map_err(|why| unusable(name, pointer.cast(), why))?;
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use crate::claim;
 use crate::error::{Failure, KvlDeviceError, answer};
+use crate::sized::{self, Grows, WithSize};
 use kvledger_cuda::cpu::{Options, Order, Pace, Pauses, Trouble};
 use kvledger_cuda::{Cpu, Cuda, Device, Error, Reason};
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ pub struct KvlDevice {
     pub id: u64,
 }
 
-/// `kvl_cpu_options`.
+/// `kvl_cpu_options`, behind its size.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KvlCpuOptions {
@@ -42,7 +43,7 @@ pub struct KvlCpuOptions {
     pub reserved: u32,
 }
 
-/// `kvl_device_facts`.
+/// `kvl_device_facts`, behind its size.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct KvlDeviceFacts {
@@ -58,6 +59,16 @@ pub struct KvlDeviceFacts {
     pub shared_bytes: u32,
     /// 0.
     pub reserved: u32,
+}
+
+// SAFETY: integers, laid out as C does it.
+unsafe impl Grows for KvlCpuOptions {
+    const FIRST_BYTES: usize = 48;
+}
+
+// SAFETY: as above.
+unsafe impl Grows for KvlDeviceFacts {
+    const FIRST_BYTES: usize = 96;
 }
 
 /// Those that are open, and the number of the next one.
@@ -112,7 +123,7 @@ impl KvlCpuOptions {
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_open_cpu(
-    options: *const KvlCpuOptions,
+    options: *const WithSize<KvlCpuOptions>,
     out: *mut KvlDevice,
     error: *mut KvlDeviceError,
 ) -> u32 {
@@ -122,7 +133,7 @@ pub unsafe extern "C" fn kvl_device_open_cpu(
             KvlCpuOptions::default()
         } else {
             // SAFETY: promised.
-            unsafe { claim::input("options", options) }?
+            unsafe { claim::sized_input("options", options) }?
         };
         let cpu = Cpu::open(options.options()?);
         // SAFETY: neither NULL nor misaligned, and promised.
@@ -186,11 +197,12 @@ pub unsafe extern "C" fn kvl_device_close(device: KvlDevice, error: *mut KvlDevi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_get_facts(
     handle: KvlDevice,
-    out: *mut KvlDeviceFacts,
+    out: *mut WithSize<KvlDeviceFacts>,
     error: *mut KvlDeviceError,
 ) -> u32 {
     let get = || {
-        claim::output("facts", out)?;
+        // SAFETY: promised.
+        unsafe { claim::sized_output("facts", out) }?;
         let device = device(handle)?;
         let facts = device.facts();
         let mut name = [0; NAME_BYTES];
@@ -205,8 +217,8 @@ pub unsafe extern "C" fn kvl_device_get_facts(
             shared_bytes: facts.shared_bytes,
             reserved: 0,
         };
-        // SAFETY: neither NULL nor misaligned, and promised.
-        unsafe { out.write(written) };
+        // SAFETY: promised.
+        unsafe { sized::write(out, written) };
         Ok(())
     };
     answer(get(), error)

@@ -34,6 +34,11 @@ pub(crate) enum Failure {
         /// What it must be.
         must: &'static str,
     },
+    /// A struct that can grow has no size, or something where this library has no fields.
+    Size {
+        /// The name of its argument in the header.
+        name: &'static str,
+    },
 }
 
 impl From<Error> for Failure {
@@ -66,7 +71,7 @@ impl Failure {
         match self {
             Failure::Device(error) => status_of(error.reason),
             Failure::Closed => 8,
-            Failure::Argument { .. } => 13,
+            Failure::Argument { .. } | Failure::Size { .. } => 13,
         }
     }
 
@@ -85,6 +90,10 @@ impl Failure {
             Failure::Device(error) => write!(words, "{error}"),
             Failure::Closed => write!(words, "device: it was closed, or never opened"),
             Failure::Argument { name, must } => write!(words, "{name}: must be {must}"),
+            Failure::Size { name } => {
+                let mend = "must be sizeof the struct, as KVL_SIZED makes it, and fields of newer versions than this library 0";
+                write!(words, "{name}.size: {mend}")
+            }
         };
         KvlDeviceError { status: self.status(), number: self.number(), text: words.text }
     }

@@ -3,6 +3,7 @@
 use crate::claim;
 use crate::devices::{KvlDevice, device};
 use crate::error::{Failure, KvlDeviceError, answer};
+use crate::sized::{Grows, WithSize};
 use kvledger_cuda::StreamId;
 use kvledger_cuda::launch::{Append, Attend, Checksum, CopyBlocks, Fill, Gather, Launch, MergeTwo, Rewrite};
 use kvledger_cuda::raw::{
@@ -10,7 +11,7 @@ use kvledger_cuda::raw::{
     kvk_merge_two_params, kvk_rewrite_params,
 };
 
-/// `kvl_attend_sizes`: what [`Attend`] has beside its parameters.
+/// `kvl_attend_sizes`, behind its size: what [`Attend`] has beside its parameters.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct KvlAttendSizes {
@@ -26,6 +27,11 @@ pub struct KvlAttendSizes {
     pub joins: u32,
     /// Room for partial results.
     pub parts: u32,
+}
+
+// SAFETY: integers, laid out as C does it.
+unsafe impl Grows for KvlAttendSizes {
+    const FIRST_BYTES: usize = 32;
 }
 
 /// Enqueues what `launch` makes.
@@ -45,11 +51,14 @@ fn enqueue(
 
 /// # Safety
 /// `params` and `sizes` are NULL, misaligned or what the header says.
-unsafe fn attention(params: *const kvk_attend_params, sizes: *const KvlAttendSizes) -> Result<Attend, Failure> {
+unsafe fn attention(
+    params: *const kvk_attend_params,
+    sizes: *const WithSize<KvlAttendSizes>,
+) -> Result<Attend, Failure> {
     // SAFETY: promised.
     let params = unsafe { claim::input("params", params) }?;
     // SAFETY: promised.
-    let sizes = unsafe { claim::input("sizes", sizes) }?;
+    let sizes = unsafe { claim::sized_input("sizes", sizes) }?;
     let KvlAttendSizes { table_rows, longest, query_tokens, items, joins, parts } = sizes;
     Ok(Attend { params, table_rows, longest, query_tokens, items, joins, parts })
 }
@@ -75,7 +84,7 @@ pub unsafe extern "C" fn kvl_device_attend(
     handle: KvlDevice,
     stream: u64,
     params: *const kvk_attend_params,
-    sizes: *const KvlAttendSizes,
+    sizes: *const WithSize<KvlAttendSizes>,
     error: *mut KvlDeviceError,
 ) -> u32 {
     // SAFETY: promised.
@@ -90,7 +99,7 @@ pub unsafe extern "C" fn kvl_device_merge(
     handle: KvlDevice,
     stream: u64,
     params: *const kvk_attend_params,
-    sizes: *const KvlAttendSizes,
+    sizes: *const WithSize<KvlAttendSizes>,
     error: *mut KvlDeviceError,
 ) -> u32 {
     // SAFETY: promised.

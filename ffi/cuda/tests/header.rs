@@ -2,7 +2,7 @@
 //! function of the one is a function of the other.
 
 use kvledger_cuda::Reason;
-use kvledger_ffi_cuda::{KvlAttendSizes, KvlCpuOptions, KvlDevice, KvlDeviceError, KvlDeviceFacts};
+use kvledger_ffi_cuda::{KvlAttendSizes, KvlCpuOptions, KvlDevice, KvlDeviceError, KvlDeviceFacts, WithSize};
 use std::collections::BTreeSet;
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,15 @@ fn include() -> PathBuf {
     folder.ancestors().nth(2).expect("three folders").to_path_buf()
 }
 
+/// `size`: it can grow, and begins with its size, which the fields of the Rust side are behind.
 macro_rules! layout {
+    (size, $rust:ty as $c:literal { $($field:ident),* }) => {{
+        let fields = offset_of!(WithSize<$rust>, fields);
+        let mut all = vec![format!("sizeof({}) == {}", $c, size_of::<WithSize<$rust>>())];
+        all.push(format!("offsetof({}, size) == 0", $c));
+        $(all.push(format!("offsetof({}, {}) == {}", $c, stringify!($field), fields + offset_of!($rust, $field)));)*
+        all
+    }};
     ($rust:ty as $c:literal { $($field:ident),* }) => {{
         let mut all = vec![format!("sizeof({}) == {}", $c, size_of::<$rust>())];
         $(all.push(format!("offsetof({}, {}) == {}", $c, stringify!($field), offset_of!($rust, $field)));)*
@@ -36,14 +44,14 @@ macro_rules! layout {
 fn layouts_are_the_same() {
     let mut all = layout!(KvlDevice as "kvl_device" { id });
     all.extend(layout!(KvlDeviceError as "kvl_device_error" { status, number, text }));
-    all.extend(layout!(KvlCpuOptions as "kvl_cpu_options" {
+    all.extend(layout!(size, KvlCpuOptions as "kvl_cpu_options" {
         seed, at_once, order, pause_one_in, pause_most_us, fail_allocate, fail_enqueue, fail_work, reserved
     }));
-    all.extend(layout!(KvlDeviceFacts as "kvl_device_facts" {
+    all.extend(layout!(size, KvlDeviceFacts as "kvl_device_facts" {
         name, memory_bytes, compute, multiprocessors, shared_bytes, reserved
     }));
     all.extend(
-        layout!(KvlAttendSizes as "kvl_attend_sizes" { table_rows, longest, query_tokens, items, joins, parts }),
+        layout!(size, KvlAttendSizes as "kvl_attend_sizes" { table_rows, longest, query_tokens, items, joins, parts }),
     );
     assert!(compiles(&all), "a layout differs");
     assert!(!compiles(&["sizeof(kvl_device) == 9".to_string()]), "a wrong layout is not seen");

@@ -79,7 +79,7 @@ class Attention {
   void begin(const Batch &batch) {
     const auto sequences = static_cast<std::uint32_t>(batch.lengths.size());
     kvl_split_header header;
-    kvl_split_batch lengths{};
+    auto lengths = KVL_SIZED(kvl_split_batch);
     lengths.lengths = batch.lengths.data();
     lengths.query_starts = batch.query_starts.data();
     lengths.sequences = sequences;
@@ -89,8 +89,12 @@ class Attention {
     write(lengths_, batch.lengths.data(), batch.lengths.size());
     write(query_starts_, batch.query_starts.data(), batch.query_starts.size());
     write(slots_, batch.slots.data(), batch.slots.size());
-    sizes_ = {sequences, *std::max_element(batch.lengths.begin(), batch.lengths.end()), batch.query_starts.back(),
-              places_.items_max, places_.joins_max, places_.parts_max};
+    sizes_.table_rows = sequences;
+    sizes_.longest = *std::max_element(batch.lengths.begin(), batch.lengths.end());
+    sizes_.query_tokens = batch.query_starts.back();
+    sizes_.items = places_.items_max;
+    sizes_.joins = places_.joins_max;
+    sizes_.parts = places_.parts_max;
     columns_ = batch.columns;
   }
 
@@ -213,9 +217,9 @@ class Attention {
   kvl_device device_{};
   kvl_stream stream_ = 0;
   kvl_event_mark mark_ = 0;
-  kvl_split split_{};
-  kvl_split_places places_{};
-  kvl_attend_sizes sizes_{};
+  kvl_split split_ = KVL_SIZED(kvl_split);
+  kvl_split_places places_ = KVL_SIZED(kvl_split_places);
+  kvl_attend_sizes sizes_ = KVL_SIZED(kvl_attend_sizes);
   std::vector<std::uint32_t> words_;
   Half *pool_, *queries_, *output_, *keys_, *values_;
   kvk_slot *slots_;

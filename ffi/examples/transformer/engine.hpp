@@ -34,13 +34,12 @@ class Engine {
 
   explicit Engine(const Model &model)
       : model_(model), attention_(kBlocks, kBlock, kRunning, kTokensMax, kColumns * kBlock) {
-    kvl_pool_config config;
-    REQUIRE(kvl_config_new(kBlocks, kBlock, kRunning + 1, kColumns, &config, nullptr) == KVL_OK);
+    auto config = kvledger::pool_config(kBlocks, kBlock, kRunning + 1, kColumns);
     config.cache = KVL_CACHE_LRU;
     auto pool = kvledger::Pool::create(config);
     REQUIRE(pool);
     pool_ = std::move(*pool);
-    kvl_domain domain{};
+    const auto domain = KVL_SIZED(kvl_domain);
     REQUIRE(kvl_identity_key_new(3, 4, &key_, nullptr) == KVL_OK);
     REQUIRE(kvl_identity_key_root(&key_, &domain, &root_, nullptr) == KVL_OK);
   }
@@ -93,9 +92,8 @@ class Engine {
       }
       std::vector<kvl_identity> names;
       const kvl_prefix prefix = prefix_of(work.tokens, names);
-      kvl_admission admission;
       const auto tokens = static_cast<std::uint32_t>(work.tokens.size());
-      REQUIRE(kvl_admission_full(tokens, work.left, &admission, nullptr) == KVL_OK);
+      auto admission = kvledger::admission(tokens, work.left);
       admission.promise = KVL_PROMISE_BLOCKS;
       admission.promise_blocks = (tokens + kBlock - 1) / kBlock;
       /* Room for the sample that is to be forked from it, whose whole output is promised: all of it, and its copy. */

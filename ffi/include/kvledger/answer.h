@@ -67,7 +67,8 @@ enum {
   KVL_ARGUMENT_THREAD_BLOCKS = 36,
   KVL_ARGUMENT_CHUNK = 37,
   KVL_ARGUMENT_QUERIES = 38, /* query starts of another count or order, or too few positions */
-  KVL_ARGUMENT_RANGES = 39   /* begins or ends of another count than lengths */
+  KVL_ARGUMENT_RANGES = 39,  /* begins or ends of another count than lengths */
+  KVL_ARGUMENT_SIZE = 40     /* `size` of a struct: not set, or with something in fields that are not known here */
 };
 
 /* Fields that an answer does not have are 0. */

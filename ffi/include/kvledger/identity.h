@@ -4,6 +4,7 @@
 #define KVLEDGER_IDENTITY_H
 
 #include "answer.h"
+#include "sized.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,7 @@ typedef struct kvl_identity_key {
 
 /* What must be equal for two prompts to share blocks, besides their tokens. */
 typedef struct kvl_domain {
+  size_t size;       /* KVL_SIZED */
   uint32_t group;    /* trust group */
   uint64_t adapter;  /* LoRA and its kin; 0 is the model alone */
   uint64_t modality; /* or any other variant whose keys and values differ */

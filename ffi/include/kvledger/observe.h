@@ -5,6 +5,7 @@
 #include "limits.h"
 #include "pool.h"
 #include "sequence.h"
+#include "sized.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,7 @@ typedef struct kvl_pool_counts {
 } kvl_pool_counts;
 
 typedef struct kvl_pool_snapshot {
+  size_t size;          /* KVL_SIZED */
   uint32_t blocks;      /* N */
   uint32_t committed;   /* A = held + retiring + quarantined when exact */
   uint32_t held;        /* by sequences */
@@ -44,6 +46,7 @@ typedef struct kvl_pool_snapshot {
 } kvl_pool_snapshot;
 
 typedef struct kvl_sequence_state {
+  size_t size; /* KVL_SIZED */
   uint32_t tokens;
   uint32_t held;     /* its blocks */
   uint32_t entries;  /* of its row in use: its blocks, and those that left its window or were released */
@@ -56,6 +59,7 @@ typedef struct kvl_sequence_state {
 } kvl_sequence_state;
 
 typedef struct kvl_group_state {
+  size_t size;   /* KVL_SIZED */
   uint32_t used; /* A + R of the group */
   uint32_t quota;
   uint32_t committed; /* A: its blocks, each once */
@@ -64,6 +68,7 @@ typedef struct kvl_group_state {
 } kvl_group_state;
 
 typedef struct kvl_account_state {
+  size_t size; /* KVL_SIZED */
   uint32_t total;
   uint32_t balance;
   uint32_t sequences;

@@ -3,6 +3,7 @@
 #define KVLEDGER_PLAN_H
 
 #include "answer.h"
+#include "sized.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,7 @@ enum {
 };
 
 typedef struct kvl_geometry {
+  size_t size; /* KVL_SIZED */
   uint32_t layers;
   uint32_t kv_heads;
   uint32_t key_dim;

@@ -3,6 +3,7 @@
 #define KVLEDGER_POOL_H
 
 #include "answer.h"
+#include "sized.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +13,7 @@ extern "C" {
 #endif
 
 typedef struct kvl_pool_config {
+  size_t size;           /* KVL_SIZED */
   uint32_t number;       /* in every handle: one of another pool is stale */
   uint32_t blocks;       /* N, 1 .. 2^31 - 2; device memory has one more, the null block */
   uint32_t safety;       /* S, below N */

@@ -31,9 +31,9 @@ extern "C" {
 #endif
 
 typedef struct kvl_proposal {
-  uint64_t number;            /* one more than the last that was decided; the first is 1 */
-  kvl_admission admission;    /* the same on all ranks; without a shared account, which means nothing elsewhere */
-  uint32_t cached_tokens_max; /* most tokens whose blocks may come out of caches; 0: compute everything */
+  uint64_t number;                /* one more than the last that was decided; the first is 1 */
+  const kvl_admission *admission; /* equal on all ranks; without a shared account, which means nothing elsewhere */
+  uint32_t cached_tokens_max;     /* most tokens whose blocks may come out of caches; 0: compute everything */
 } kvl_proposal;
 
 typedef struct kvl_vote {

@@ -4,6 +4,7 @@
 
 #include "limits.h"
 #include "pool.h"
+#include "sized.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,7 @@ typedef struct kvl_window {
 #define KVL_STREAMS_ONE(stream) ((uint32_t)(stream) < 64 ? UINT64_C(1) << ((uint32_t)(stream) & 63) : UINT64_C(0))
 
 typedef struct kvl_admission {
+  size_t size;                 /* KVL_SIZED */
   uint32_t prompt_tokens;      /* there already, at least 1 */
   uint32_t output_tokens_max;  /* a hard maximum */
   uint32_t speculative_tokens; /* most tokens beyond these that are proposed at once and may be taken back */

@@ -165,7 +165,7 @@ kvl_status kvl_copy_submitted(const kvl_pool *pool, kvl_sequence sequence, uint6
 typedef struct kvl_joint {
   const kvl_pool *pool; /* no two of one request have the same number */
   kvl_sequence sequence;
-  kvl_admission admission;
+  const kvl_admission *admission; /* what it asks for there */
   kvl_prefix prefix; /* zeros: nothing is looked for */
 } kvl_joint;
 

@@ -12,6 +12,7 @@
 
 #include "answer.h"
 #include "observe.h"
+#include "sized.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +28,7 @@ extern "C" {
 
 /* A row is one query head of one query token; rows of one key-value head are numbered token by token. */
 typedef struct kvl_split {
+  size_t size;               /* KVL_SIZED */
   uint32_t heads;            /* key-value heads, on this device */
   uint32_t query_heads;      /* a multiple of heads */
   uint32_t tile_rows;        /* KVL_SPLIT_DECODE_ROWS or KVL_SPLIT_PREFILL_ROWS */
@@ -42,6 +44,7 @@ typedef struct kvl_split {
 
 /* One batch. NULL where it says so. */
 typedef struct kvl_split_batch {
+  size_t size;                     /* KVL_SIZED */
   const uint32_t *lengths;         /* [sequences]: keys, those of the query tokens included */
   const uint32_t *query_starts;    /* [sequences + 1] first query token of each; NULL: one each */
   const uint32_t *query_positions; /* [query_positions_count] places in their sequences; NULL: the last ones */
@@ -93,6 +96,7 @@ typedef struct kvl_split_header {
 
 /* Bytes from the first word of a plan. What is not in use is empty: items and joins of sequence UINT32_MAX. */
 typedef struct kvl_split_places {
+  size_t size;          /* KVL_SIZED */
   uint64_t bytes;       /* of a plan: a header, then arrays */
   uint64_t item_starts; /* uint32_t [thread_blocks + 1]: block g works on items item_starts[g] to item_starts[g + 1] */
   uint64_t items;       /* kvl_split_item [items_max] */
@@ -106,6 +110,7 @@ typedef struct kvl_split_places {
 } kvl_split_places;
 
 typedef struct kvl_split_counts {
+  size_t size; /* KVL_SIZED */
   uint32_t items;
   uint32_t joins;
   uint32_t parts;

@@ -1,7 +1,7 @@
 //! Bytes: `Geometry`, with its enumerations as numbers.
 
 use crate::answer::{KvlRefusal, fill, invalid, run};
-use crate::claim::{In, Out};
+use crate::claim::{InSized, Out, OutSized};
 use kvledger_core::plan::{Element, Geometry, Grain, Scales};
 use kvledger_core::{Argument, Refusal};
 
@@ -83,7 +83,7 @@ pub extern "C" fn kvl_geometry_new(
     head_dim: u32,
     block_tokens: u32,
     element_number: u32,
-    geometry: Out<'_, KvlGeometry>,
+    geometry: OutSized<'_, KvlGeometry>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(geometry, refusal, || {
@@ -93,14 +93,14 @@ pub extern "C" fn kvl_geometry_new(
 
 /// `Geometry::check`.
 #[unsafe(no_mangle)]
-pub extern "C" fn kvl_geometry_check(geometry: In<'_, KvlGeometry>, refusal: Out<'_, KvlRefusal>) -> u32 {
+pub extern "C" fn kvl_geometry_check(geometry: InSized<'_, KvlGeometry>, refusal: Out<'_, KvlRefusal>) -> u32 {
     run(refusal, || geometry.given()?.geometry()?.check())
 }
 
 /// `Geometry::token_bytes`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_geometry_token_bytes(
-    geometry: In<'_, KvlGeometry>,
+    geometry: InSized<'_, KvlGeometry>,
     bytes: Out<'_, u64>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
@@ -110,7 +110,7 @@ pub extern "C" fn kvl_geometry_token_bytes(
 /// `Geometry::block_bytes`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_geometry_block_bytes(
-    geometry: In<'_, KvlGeometry>,
+    geometry: InSized<'_, KvlGeometry>,
     bytes: Out<'_, u64>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
@@ -120,7 +120,7 @@ pub extern "C" fn kvl_geometry_block_bytes(
 /// `Geometry::pool_blocks`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_geometry_pool_blocks(
-    geometry: In<'_, KvlGeometry>,
+    geometry: InSized<'_, KvlGeometry>,
     bytes: u64,
     blocks: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
@@ -131,7 +131,7 @@ pub extern "C" fn kvl_geometry_pool_blocks(
 /// `Geometry::pool_bytes`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_geometry_pool_bytes(
-    geometry: In<'_, KvlGeometry>,
+    geometry: InSized<'_, KvlGeometry>,
     blocks: u32,
     bytes: Out<'_, u64>,
     refusal: Out<'_, KvlRefusal>,
@@ -142,7 +142,7 @@ pub extern "C" fn kvl_geometry_pool_bytes(
 /// `Geometry::request_blocks`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_geometry_request_blocks(
-    geometry: In<'_, KvlGeometry>,
+    geometry: InSized<'_, KvlGeometry>,
     prompt_tokens: u32,
     output_tokens_max: u32,
     blocks: Out<'_, u64>,

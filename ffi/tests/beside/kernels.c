@@ -8,7 +8,7 @@ size_t tokenizer_words(const unsigned char *text, size_t bytes);
 int main(void) {
   kvl_device device;
   kvl_device_error error;
-  kvl_device_facts facts = {0};
+  kvl_device_facts facts = KVL_SIZED(kvl_device_facts);
 #ifdef TOKENIZER
   const char *text = "a block is a block";
   if (tokenizer_words((const unsigned char *)text, strlen(text)) != 3) return 1;

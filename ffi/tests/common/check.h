@@ -31,7 +31,7 @@ static inline void free_pools(void) {
 
 /* A pool of 64 blocks of 8 tokens that shares prefixes. */
 static inline kvl_pool pool_of(uint32_t number) {
-  kvl_pool_config config;
+  kvl_pool_config config = KVL_SIZED(kvl_pool_config);
   kvl_pool pool;
   size_t bytes, entries;
   OK(kvl_config_new(BLOCKS, BLOCK, 8, WIDTH, &config, NULL));
@@ -60,6 +60,7 @@ static inline kvl_sequence opened(const kvl_pool *pool) {
 static inline kvl_admission full(uint32_t prompt, uint32_t output) {
   kvl_admission admission;
   ONES(admission);
+  admission.size = sizeof admission;
   OK(kvl_admission_full(prompt, output, &admission, NULL));
   return admission;
 }

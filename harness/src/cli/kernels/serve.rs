@@ -120,7 +120,7 @@ fn table(device_name: &str, path: &str, served: &Served) -> String {
         ("blocks taken", grouped(served.taken)),
         ("different ones", grouped(served.distinct)),
         ("waited for work when they were left", grouped(served.retired)),
-        ("admissions that had to wait", grouped(served.retries)),
+        ("admissions that had to wait", grouped(served.refused)),
     ];
     let names = lines.iter().map(|(name, _)| *name);
     prose(&heading, width(), 0)
@@ -151,6 +151,6 @@ fn document(
         blocks_taken: served.taken,
         blocks_distinct: served.distinct,
         blocks_retired: served.retired,
-        admissions_refused: served.retries,
+        admissions_refused: served.refused,
     }
 }

@@ -12,6 +12,11 @@ use kvledger_core::Sequence;
 use kvledger_cuda::{Epochs, Event};
 use std::collections::VecDeque;
 
+/// Streams.
+pub const LANES: u32 = 2;
+/// Most sequences of a lane.
+pub const LANE_SEQUENCES: u32 = 8;
+
 /// A request that runs.
 #[derive(Debug)]
 pub struct Running {

@@ -22,8 +22,12 @@ mod failures;
 mod lanes;
 mod model;
 mod server;
+mod settings;
 mod shadow;
+mod steps;
 #[cfg(test)]
 mod tests;
+mod work;
 
-pub use server::{Served, Settings, serve};
+pub use server::serve;
+pub use settings::{Served, Settings};
