@@ -97,9 +97,10 @@ pub fn merge(case: &Merge, bench: &Bench) -> Result<Right, Wrong> {
 
 /// A cache that passes the checks, of which `merge` needs the heads and their dimension.
 fn unread_cache(case: &Merge, unread: &Memory) -> kvledger_cuda::raw::kvk_cache {
+    let keys_bytes = 2 * 2 * case.split.heads as usize * case.head_dim as usize;
     kvledger_cuda::raw::kvk_cache {
         keys: unread.pointer(),
-        values: unread.pointer::<u8>().wrapping_add(16).cast(),
+        values: unread.pointer::<u8>().wrapping_add(keys_bytes).cast(),
         block_stride: i64::from(case.split.heads) * i64::from(case.head_dim),
         token_stride: i64::from(case.split.heads) * i64::from(case.head_dim),
         head_stride: i64::from(case.head_dim),
