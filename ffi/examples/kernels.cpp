@@ -186,8 +186,8 @@ int main() {
   attend.sequences = 1;
   attend.type = KVK_BF16;
   attend.tile_rows = KVK_DECODE_ROWS;
-  attend.groups = kThreadBlocks;
-  attend.join_groups = kThreadBlocks;
+  attend.thread_blocks = kThreadBlocks;
+  attend.merge_thread_blocks = kThreadBlocks;
   auto sizes = KVL_SIZED(kvl_attend_sizes);
   sizes.table_rows = sizes.query_tokens = 1;
   sizes.longest = kPrompt;

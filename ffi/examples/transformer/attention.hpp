@@ -209,7 +209,7 @@ class Attention {
     p.sequences = sizes_.table_rows;
     p.type = KVK_BF16;
     p.tile_rows = KVK_DECODE_ROWS;
-    p.groups = p.join_groups = kThreadBlocks;
+    p.thread_blocks = p.merge_thread_blocks = kThreadBlocks;
     return p;
   }
 
