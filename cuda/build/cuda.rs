@@ -21,7 +21,7 @@ pub fn build(kernels: &[PathBuf], toolkit: &Toolkit, choices: &Choices, out: &Pa
         flags: flags(&choices.archs),
     };
     let units: Vec<Unit> = kernels.iter().map(unit).collect();
-    let objects = units::compile(&units).map_err(|wrong| format!("{wrong}; KVL_CUDA=off leaves CUDA out"))?;
+    let objects = units::compile(&units).map_err(|wrong| format!("{wrong}; {}", mend(&choices.archs)))?;
     cc::Build::new().objects(objects).compile("kvk_cuda");
     // It opens the driver when it is first used: a program starts where there is none.
     println!("cargo::rustc-link-search=native={}", toolkit.libraries.display());
@@ -31,6 +31,13 @@ pub fn build(kernels: &[PathBuf], toolkit: &Toolkit, choices: &Choices, out: &Pa
     }
     println!("cargo::rustc-cfg=kvl_cuda");
     Ok(())
+}
+
+fn mend(archs: &[u32]) -> String {
+    let archs = archs.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    format!(
+        "KVLEDGER_CUDA_ARCHS={archs}: those that `nvcc --list-gpu-arch` prints can be named; KVL_CUDA=off leaves CUDA out"
+    )
 }
 
 fn flags(archs: &[u32]) -> Vec<OsString> {

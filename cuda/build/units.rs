@@ -54,6 +54,8 @@ pub fn compile(units: &[Unit]) -> Result<Vec<PathBuf>, String> {
             Err(wrong) => failed.push(wrong),
         }
     }
+    // A compiler that does not start says so of each.
+    failed.dedup();
     if failed.is_empty() { Ok(units.iter().map(|unit| unit.object.clone()).collect()) } else { Err(failed.join("; ")) }
 }
 
