@@ -56,9 +56,9 @@ impl Ring {
         slot.event.wait()?;
         slot.fill(list)?;
         let enqueued = enqueue(slot.memory.address());
-        // Whatever was enqueued before something failed reads the slot too.
-        stream.record(&slot.event)?;
-        enqueued
+        // Whatever was enqueued before something failed reads the slot too. What failed first is what is told.
+        let recorded = stream.record(&slot.event);
+        enqueued.and(recorded)
     }
 
     /// The same, copied to `offset` bytes after the beginning of `to`. Errors: `Range`, `Lost`.

@@ -273,3 +273,13 @@ fn a_pool_needs_memory_for_all_its_blocks() {
     let negative = kvk_shape { piece_stride: -64, pieces: 2, ..dense(16, 4) };
     assert_eq!(refused(negative, 1), Refusal::new("shape.piece_stride", Wrong::Negative(-64)));
 }
+
+/// The launch refuses it, and that is what is told: not that its list could not be marked in that stream either.
+#[test]
+fn a_stream_of_another_device_does_not_know_the_list() {
+    let ((device, _), (_, other)) = (open(by_hand()), open(by_hand()));
+    let blocks = pool(&other, Space::Device, dense(16, 4), 9, 0);
+    let mut mover = Mover::new(&device, 4).unwrap();
+    let refused = mover.copy(&other, &blocks, &blocks, &[pair(1, 2, 4)], None).unwrap_err();
+    assert_eq!(refused.reason, Reason::Refused(Refusal::new("pairs", Wrong::Foreign)));
+}
