@@ -106,7 +106,7 @@ pub trait Device: Debug + Send + Sync {
     fn close_stream(&self, stream: StreamId);
 
     /// Waits until all work of the stream is done. Errors: `Handle`.
-    fn finish(&self, stream: StreamId) -> Result<(), Error>;
+    fn synchronize_stream(&self, stream: StreamId) -> Result<(), Error>;
 
     /// Whether all work of the stream is done. Errors: `Handle`.
     fn is_idle(&self, stream: StreamId) -> Result<bool, Error>;
@@ -122,13 +122,13 @@ pub trait Device: Debug + Send + Sync {
     fn record(&self, event: EventId, stream: StreamId) -> Result<(), Error>;
 
     /// Whether the newest mark is over, or there is none. Errors: `Handle`.
-    fn is_over(&self, event: EventId) -> Result<bool, Error>;
+    fn is_complete(&self, event: EventId) -> Result<bool, Error>;
 
     /// Waits until it is. Errors: `Handle`.
-    fn wait(&self, event: EventId) -> Result<(), Error>;
+    fn synchronize_event(&self, event: EventId) -> Result<(), Error>;
 
     /// Work that is enqueued in `stream` from now on begins when the newest mark of `event` is over. Errors: `Handle`.
-    fn follow(&self, stream: StreamId, event: EventId) -> Result<(), Error>;
+    fn wait_event(&self, stream: StreamId, event: EventId) -> Result<(), Error>;
 
     /// Enqueues a copy between allocations of this device, either of them pinned or not. Both are read and written when
     /// it is done, not now. Errors: `Handle`; `Foreign` if an address is in no allocation; `Range` if it is too near its
@@ -138,10 +138,10 @@ pub trait Device: Debug + Send + Sync {
     /// Enqueues that every byte becomes `value`. Errors: as `copy`.
     fn set(&self, stream: StreamId, to: Address, value: u8, bytes: usize) -> Result<(), Error>;
 
-    /// Waits for the stream, and copies host memory to an allocation. Errors: as `copy` and `finish`.
+    /// Waits for the stream, and copies host memory to an allocation. Errors: as `copy` and `synchronize_stream`.
     fn write(&self, stream: StreamId, to: Address, from: &[u8]) -> Result<(), Error>;
 
-    /// Waits for the stream, and copies an allocation to host memory. Errors: as `copy` and `finish`.
+    /// Waits for the stream, and copies an allocation to host memory. Errors: as `copy` and `synchronize_stream`.
     fn read(&self, stream: StreamId, to: &mut [u8], from: Address) -> Result<(), Error>;
 
     /// Enqueues a kernel. Errors: `Handle`; `Refused`, with what is wrong and how to mend it, before anything is enqueued.

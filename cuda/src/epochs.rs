@@ -101,7 +101,7 @@ impl<'pool> Epochs<'pool> {
     /// Completes the epochs that are over. Returns the frontier. Errors: `Lost`, after everything was abandoned.
     pub fn poll(&mut self) -> Result<Epoch, EpochError> {
         while let Some(oldest) = self.running.front() {
-            match oldest.event.is_over() {
+            match oldest.event.is_complete() {
                 Ok(true) => self.complete_oldest()?,
                 Ok(false) => break,
                 Err(error) => return Err(self.failed(error)),
@@ -120,7 +120,7 @@ impl<'pool> Epochs<'pool> {
 
     fn wait_oldest(&mut self) -> Result<(), EpochError> {
         let Some(oldest) = self.running.front() else { return Ok(()) };
-        if let Err(error) = oldest.event.wait() {
+        if let Err(error) = oldest.event.synchronize() {
             return Err(self.failed(error));
         }
         self.complete_oldest()
@@ -136,7 +136,7 @@ impl<'pool> Epochs<'pool> {
     /// may still write.
     fn failed(&mut self, error: Error) -> EpochError {
         if error.is_loss() {
-            let _ = self.stream.finish();
+            let _ = self.stream.synchronize();
             self.running.clear();
             self.spare.clear();
             if let Err(refusal) = self.pool.abandon(self.number) {
@@ -188,7 +188,7 @@ impl Step<'_, '_> {
         if error.is_loss() {
             return self.epochs.failed(error);
         }
-        if let Err(error) = self.epochs.stream.finish() {
+        if let Err(error) = self.epochs.stream.synchronize() {
             return self.epochs.failed(error);
         }
         if let Err(error) = self.epochs.wait() {

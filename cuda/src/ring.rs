@@ -53,7 +53,7 @@ impl Ring {
     ) -> Result<(), Error> {
         let slot = &self.slots[self.next];
         self.next = (self.next + 1) % self.slots.len();
-        slot.event.wait()?;
+        slot.event.synchronize()?;
         slot.fill(list)?;
         let enqueued = enqueue(slot.memory.address());
         // Whatever was enqueued before something failed reads the slot too. What failed first is what is told.

@@ -30,8 +30,8 @@ impl Stream {
     }
 
     /// Waits until all its work is done. Errors: `Lost`.
-    pub fn finish(&self) -> Result<(), Error> {
-        self.device.finish(self.id)
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.device.synchronize_stream(self.id)
     }
 
     /// Whether all its work is done. Errors: `Lost`.
@@ -45,8 +45,8 @@ impl Stream {
     }
 
     /// Work enqueued from now on begins when the event's newest mark is over. Errors: `Lost`.
-    pub fn follow(&self, event: &Event) -> Result<(), Error> {
-        self.device.follow(self.id, event.id)
+    pub fn wait_event(&self, event: &Event) -> Result<(), Error> {
+        self.device.wait_event(self.id, event.id)
     }
 
     /// Enqueues a copy of `bytes`, from and to so many bytes after the beginnings. Errors: `Range`, `Lost`.
@@ -95,13 +95,13 @@ impl Event {
     }
 
     /// Whether its newest mark is over, or there is none. Errors: `Lost`.
-    pub fn is_over(&self) -> Result<bool, Error> {
-        self.device.is_over(self.id)
+    pub fn is_complete(&self) -> Result<bool, Error> {
+        self.device.is_complete(self.id)
     }
 
     /// Waits until it is. Errors: `Lost`.
-    pub fn wait(&self) -> Result<(), Error> {
-        self.device.wait(self.id)
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.device.synchronize_event(self.id)
     }
 }
 

@@ -27,17 +27,17 @@ fn two_streams(seed: u64, has_events: bool) -> Result<(), Error> {
     let mut mover = Mover::new(&device, ALL.len())?;
     for pattern in 0..4 {
         if has_events {
-            writer.follow(&read)?;
+            writer.wait_event(&read)?;
         }
         mover.fill(&writer, &pool, &ALL, pattern)?;
         writer.record(&written)?;
         if has_events {
-            reader.follow(&written)?;
+            reader.wait_event(&written)?;
         }
         mover.checksum(&reader, &pool, &ALL, &sums)?;
         reader.record(&read)?;
     }
-    writer.finish()?;
+    writer.synchronize()?;
     let found: Vec<u64> = sums.values(&reader, 0, ALL.len())?;
     assert!(!has_events || found.iter().all(|sum| *sum == found[0]), "{found:?}");
     Ok(())

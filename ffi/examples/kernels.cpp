@@ -200,10 +200,10 @@ int main() {
   /* The step is over when its event is: then, and not before, may blocks that it reads be used again. */
   kvl_event_mark mark;
   DEVICE(kvl_device_open_event(gpu.device, &mark, &error));
-  DEVICE(kvl_device_record(gpu.device, mark, gpu.stream, &error));
+  DEVICE(kvl_device_record_event(gpu.device, mark, gpu.stream, &error));
   const auto released = sequence->end();
   REQUIRE(released && released->retiring == 7 && released->after == *epoch);
-  DEVICE(kvl_device_wait(gpu.device, mark, &error));
+  DEVICE(kvl_device_synchronize_event(gpu.device, mark, &error));
   REQUIRE(pool->complete(0, *epoch) && pool->snapshot()->free == kBlocks);
 
   const auto output = gpu.read(static_cast<const std::uint16_t *>(attend.output), query.size());

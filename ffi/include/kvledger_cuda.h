@@ -2,10 +2,10 @@
  * for a GPU and for the CPU device, which runs the same kernel source on threads, so that an engine is tested without a
  * GPU.
  *
- *   kvl_device_open_any                     a GPU if there is one, else the CPU device
- *   kvl_device_allocate, kvl_device_write   memory of the device, in which the pool's blocks are
- *   kvl_device_append, kvl_device_attend    enqueued in a stream; kvl_split_plan of kvledger.h says how work is cut
- *   kvl_device_record, kvl_device_is_over   events: when one is over, kvl_complete the epoch of that step
+ *   kvl_device_open_any                               a GPU if there is one, else the CPU device
+ *   kvl_device_allocate, kvl_device_write             memory of the device, in which the pool's blocks are
+ *   kvl_device_append, kvl_device_attend              enqueued in a stream; kvl_split_plan of kvledger.h says how work is cut
+ *   kvl_device_record_event, kvl_device_query_event   events: when one is over, kvl_complete the epoch of that step
  *
  * Conventions:
  *
@@ -132,19 +132,22 @@ kvl_device_status kvl_device_open_stream(kvl_device device, kvl_stream *stream, 
  * which leaves it as it is. KVL_DEVICE_HANDLE for the default streams, and on the CPU device. */
 kvl_device_status kvl_device_adopt_stream(kvl_device device, kvl_stream stream, kvl_device_error *error);
 kvl_device_status kvl_device_close_stream(kvl_device device, kvl_stream stream, kvl_device_error *error);
-/* Waits until its work is done. */
-kvl_device_status kvl_device_finish(kvl_device device, kvl_stream stream, kvl_device_error *error);
+/* Waits until its work is done: cudaStreamSynchronize. */
+kvl_device_status kvl_device_synchronize_stream(kvl_device device, kvl_stream stream, kvl_device_error *error);
 
 kvl_device_status kvl_device_open_event(kvl_device device, kvl_event_mark *event, kvl_device_error *error);
 kvl_device_status kvl_device_close_event(kvl_device device, kvl_event_mark event, kvl_device_error *error);
 /* Enqueues a mark, which is over when all that the stream has now is done. */
-kvl_device_status kvl_device_record(kvl_device device, kvl_event_mark event, kvl_stream stream, kvl_device_error *error);
-/* `over`: 1, or 0. */
-kvl_device_status kvl_device_is_over(kvl_device device, kvl_event_mark event, uint32_t *over, kvl_device_error *error);
-kvl_device_status kvl_device_wait(kvl_device device, kvl_event_mark event, kvl_device_error *error);
-/* What is enqueued in `stream` from now on begins when the newest mark of `event` is over. */
-kvl_device_status kvl_device_follow(kvl_device device, kvl_stream stream, kvl_event_mark event,
-                                    kvl_device_error *error);
+kvl_device_status kvl_device_record_event(kvl_device device, kvl_event_mark event, kvl_stream stream,
+                                          kvl_device_error *error);
+/* `over`: 1 if the newest mark is over or there is none, else 0. cudaEventQuery. */
+kvl_device_status kvl_device_query_event(kvl_device device, kvl_event_mark event, uint32_t *over,
+                                         kvl_device_error *error);
+/* Waits until it is over: cudaEventSynchronize. */
+kvl_device_status kvl_device_synchronize_event(kvl_device device, kvl_event_mark event, kvl_device_error *error);
+/* What is enqueued in `stream` from now on begins when the newest mark of `event` is over: cudaStreamWaitEvent. */
+kvl_device_status kvl_device_wait_event(kvl_device device, kvl_stream stream, kvl_event_mark event,
+                                        kvl_device_error *error);
 
 /* Enqueues a copy between allocations of the device. KVL_DEVICE_FOREIGN, _RANGE, _OVERLAP. */
 kvl_device_status kvl_device_copy(kvl_device device, kvl_stream stream, kvl_address to, kvl_address from, size_t bytes,

@@ -246,13 +246,13 @@ impl Device for Cpu {
         }
     }
 
-    fn finish(&self, stream: StreamId) -> Result<(), Error> {
-        let queue = self.queue("finish", stream)?;
+    fn synchronize_stream(&self, stream: StreamId) -> Result<(), Error> {
+        let queue = self.queue("synchronize_stream", stream)?;
         match self.options.pace {
             Pace::Threads(_) => queue.wait_idle(),
             Pace::AtOnce | Pace::ByHand => self.drive(Some(&queue), || queue.is_idle()),
         }
-        self.common.alive("finish")
+        self.common.alive("synchronize_stream")
     }
 
     fn is_idle(&self, stream: StreamId) -> Result<bool, Error> {
@@ -278,27 +278,27 @@ impl Device for Cpu {
         self.enqueue("record", &queue, Work::Mark(event.mark()))
     }
 
-    fn is_over(&self, event: EventId) -> Result<bool, Error> {
-        let is_over = self.event("is_over", event)?.newest().is_none_or(|mark| mark.is_over());
-        self.common.alive("is_over")?;
-        Ok(is_over)
+    fn is_complete(&self, event: EventId) -> Result<bool, Error> {
+        let is_complete = self.event("is_complete", event)?.newest().is_none_or(|mark| mark.is_over());
+        self.common.alive("is_complete")?;
+        Ok(is_complete)
     }
 
-    fn wait(&self, event: EventId) -> Result<(), Error> {
-        if let Some(mark) = self.event("wait", event)?.newest() {
+    fn synchronize_event(&self, event: EventId) -> Result<(), Error> {
+        if let Some(mark) = self.event("synchronize_event", event)?.newest() {
             match self.options.pace {
                 Pace::Threads(_) => mark.wait(),
                 Pace::AtOnce | Pace::ByHand => self.drive(None, || mark.is_over()),
             }
         }
-        self.common.alive("wait")
+        self.common.alive("synchronize_event")
     }
 
-    fn follow(&self, stream: StreamId, event: EventId) -> Result<(), Error> {
-        self.common.alive("follow")?;
-        let (event, queue) = (self.event("follow", event)?, self.queue("follow", stream)?);
+    fn wait_event(&self, stream: StreamId, event: EventId) -> Result<(), Error> {
+        self.common.alive("wait_event")?;
+        let (event, queue) = (self.event("wait_event", event)?, self.queue("wait_event", stream)?);
         match event.newest() {
-            Some(mark) => self.enqueue("follow", &queue, Work::Wait(mark)),
+            Some(mark) => self.enqueue("wait_event", &queue, Work::Wait(mark)),
             None => Ok(()),
         }
     }
@@ -326,7 +326,7 @@ impl Device for Cpu {
     fn write(&self, stream: StreamId, to: Address, from: &[u8]) -> Result<(), Error> {
         self.common.alive("write")?;
         let to = self.span("write", to, from.len())?;
-        self.finish(stream)?;
+        self.synchronize_stream(stream)?;
         // SAFETY: the range was looked up and the span keeps it mapped; Rust has no references into it.
         unsafe { libc::memcpy(to.real as *mut libc::c_void, from.as_ptr().cast(), from.len()) };
         Ok(())
@@ -335,7 +335,7 @@ impl Device for Cpu {
     fn read(&self, stream: StreamId, to: &mut [u8], from: Address) -> Result<(), Error> {
         self.common.alive("read")?;
         let from = self.span("read", from, to.len())?;
-        self.finish(stream)?;
+        self.synchronize_stream(stream)?;
         // SAFETY: as above.
         unsafe { libc::memcpy(to.as_mut_ptr().cast(), from.real as *const libc::c_void, to.len()) };
         Ok(())

@@ -165,7 +165,7 @@ impl Gpu {
     }
 
     /// The same of a call that says whether something is over.
-    fn is_over_by(&self, operation: &'static str, code: Code) -> Result<bool, Error> {
+    fn is_complete_by(&self, operation: &'static str, code: Code) -> Result<bool, Error> {
         if code == sys::NOT_READY {
             forget_error();
             return Ok(false);
@@ -297,16 +297,16 @@ impl Device for Gpu {
         }
     }
 
-    fn finish(&self, stream: StreamId) -> Result<(), Error> {
-        let stream = self.stream("finish", stream)?;
+    fn synchronize_stream(&self, stream: StreamId) -> Result<(), Error> {
+        let stream = self.stream("synchronize_stream", stream)?;
         // SAFETY: handles.
-        self.answer("finish", unsafe { sys::cudaStreamSynchronize(stream) })
+        self.answer("synchronize_stream", unsafe { sys::cudaStreamSynchronize(stream) })
     }
 
     fn is_idle(&self, stream: StreamId) -> Result<bool, Error> {
         let stream = self.stream("is_idle", stream)?;
         // SAFETY: handles.
-        self.is_over_by("is_idle", unsafe { sys::cudaStreamQuery(stream) })
+        self.is_complete_by("is_idle", unsafe { sys::cudaStreamQuery(stream) })
     }
 
     fn open_event(&self) -> Result<EventId, Error> {
@@ -334,22 +334,22 @@ impl Device for Gpu {
         self.answer("record", unsafe { sys::cudaEventRecord(event, stream) })
     }
 
-    fn is_over(&self, event: EventId) -> Result<bool, Error> {
-        let event = self.event("is_over", event)?;
+    fn is_complete(&self, event: EventId) -> Result<bool, Error> {
+        let event = self.event("is_complete", event)?;
         // SAFETY: handles.
-        self.is_over_by("is_over", unsafe { sys::cudaEventQuery(event) })
+        self.is_complete_by("is_complete", unsafe { sys::cudaEventQuery(event) })
     }
 
-    fn wait(&self, event: EventId) -> Result<(), Error> {
-        let event = self.event("wait", event)?;
+    fn synchronize_event(&self, event: EventId) -> Result<(), Error> {
+        let event = self.event("synchronize_event", event)?;
         // SAFETY: handles.
-        self.answer("wait", unsafe { sys::cudaEventSynchronize(event) })
+        self.answer("synchronize_event", unsafe { sys::cudaEventSynchronize(event) })
     }
 
-    fn follow(&self, stream: StreamId, event: EventId) -> Result<(), Error> {
-        let (stream, event) = (self.stream("follow", stream)?, self.event("follow", event)?);
+    fn wait_event(&self, stream: StreamId, event: EventId) -> Result<(), Error> {
+        let (stream, event) = (self.stream("wait_event", stream)?, self.event("wait_event", event)?);
         // SAFETY: handles.
-        self.answer("follow", unsafe { sys::cudaStreamWaitEvent(stream, event, 0) })
+        self.answer("wait_event", unsafe { sys::cudaStreamWaitEvent(stream, event, 0) })
     }
 
     fn copy(&self, stream: StreamId, to: Address, from: Address, bytes: usize) -> Result<(), Error> {
@@ -376,7 +376,7 @@ impl Device for Gpu {
         // SAFETY: handles and ranges; `from` is there until the copy is done, which is waited for.
         let code = unsafe { sys::cudaMemcpyAsync(to, from.as_ptr().cast(), from.len(), sys::MEMCPY_DEFAULT, raw) };
         let enqueued = self.answer("write", code);
-        self.finish(stream)?;
+        self.synchronize_stream(stream)?;
         enqueued
     }
 
@@ -386,7 +386,7 @@ impl Device for Gpu {
         // SAFETY: as above.
         let code = unsafe { sys::cudaMemcpyAsync(to.as_mut_ptr().cast(), from, to.len(), sys::MEMCPY_DEFAULT, raw) };
         let enqueued = self.answer("read", code);
-        self.finish(stream)?;
+        self.synchronize_stream(stream)?;
         enqueued
     }
 

@@ -70,7 +70,7 @@ impl Compaction {
 
 impl Mover {
     /// Moves the blocks, and then changes the ids in a table. No other work may use these blocks or this table meanwhile:
-    /// what was enqueued on other streams is waited for by [`Stream::follow`]. Ids that are none of the pool are left, and
+    /// what was enqueued on other streams is waited for by [`Stream::wait_event`]. Ids that are none of the pool are left, and
     /// reported in `status`.
     ///
     /// Errors: `Refused`: `Count` if the compaction is of another pool, `Short` or a stride of the table, `Room`; `Lost`.

@@ -47,7 +47,7 @@ impl Bench {
         self.cpu.take_counters(self.stream.id()).unwrap();
         // SAFETY: the tests give lists whose entries are blocks of the memory that they give.
         unsafe { self.stream.launch(launch) }.unwrap();
-        self.stream.finish().unwrap();
+        self.stream.synchronize().unwrap();
         self.cpu.take_counters(self.stream.id()).unwrap()
     }
 }

@@ -76,13 +76,13 @@ fn events_are_over_when_the_work_before_them_is() {
     for options in paces() {
         let (device, stream) = open(options);
         let (event, memory) = (Event::open(&device).unwrap(), Memory::allocate(&device, Space::Pinned, 64).unwrap());
-        assert!(event.is_over().unwrap(), "never recorded");
-        event.wait().unwrap();
+        assert!(event.is_complete().unwrap(), "never recorded");
+        event.synchronize().unwrap();
         for round in 0..20u8 {
             stream.set((&memory, 0), round, 64).unwrap();
             stream.record(&event).unwrap();
-            event.wait().unwrap();
-            assert!(event.is_over().unwrap());
+            event.synchronize().unwrap();
+            assert!(event.is_complete().unwrap());
             // SAFETY: pinned memory, whose last use is over.
             let found = unsafe { memory.host_pointer().unwrap().cast::<[u8; 64]>().read() };
             assert_eq!(found, [round; 64], "{options:?}");
@@ -99,7 +99,7 @@ fn a_stream_that_follows_an_event_waits_for_it() {
         let copy = Memory::holding(&first, &[1u32; 1024]).unwrap();
         first.set((&memory, 0), 5, 4096).unwrap();
         first.record(&event).unwrap();
-        second.follow(&event).unwrap();
+        second.wait_event(&event).unwrap();
         second.copy((&copy, 0), (&memory, 0), 4096).unwrap();
         assert_eq!(copy.values::<u32>(&second, 0, 1024).unwrap(), [0x0505_0505; 1024], "seed {seed}");
     }
@@ -112,16 +112,16 @@ fn an_event_that_is_recorded_again_means_the_newer_mark_for_who_comes_later() {
     let (second, event) = (Stream::open(&device).unwrap(), Event::open(&device).unwrap());
     let memory = Memory::holding(&first, &[0u8; 16]).unwrap();
     first.record(&event).unwrap();
-    second.follow(&event).unwrap();
+    second.wait_event(&event).unwrap();
     first.set((&memory, 0), 1, 1).unwrap();
     first.record(&event).unwrap();
     assert_eq!(cpu.advance(second.id()).unwrap(), Step::Waits);
     assert_eq!(cpu.advance(first.id()).unwrap(), Step::Done);
-    assert!(!event.is_over().unwrap(), "the newer mark is not reached");
+    assert!(!event.is_complete().unwrap(), "the newer mark is not reached");
     assert_eq!(cpu.advance(second.id()).unwrap(), Step::Done, "the older one is, which is what it waits for");
     assert_eq!(cpu.advance(first.id()).unwrap(), Step::Done);
     assert_eq!(cpu.advance(first.id()).unwrap(), Step::Done);
-    assert!(event.is_over().unwrap());
+    assert!(event.is_complete().unwrap());
 }
 
 #[test]
@@ -172,11 +172,11 @@ fn handles_that_were_closed_or_are_foreign_are_refused() {
         device.close_event(event);
         device.close_event(event);
         let handle = |operation| Err(Error::new(operation, Reason::Handle));
-        assert_eq!(device.finish(gone), handle("finish"));
+        assert_eq!(device.synchronize_stream(gone), handle("synchronize_stream"));
         assert_eq!(device.is_idle(StreamId(99)).map(|_| ()), handle("is_idle"));
         assert_eq!(device.record(event, stream.id()), handle("record"));
-        assert_eq!(device.is_over(EventId(99)).map(|_| ()), handle("is_over"));
-        assert_eq!(device.follow(gone, event), handle("follow"));
+        assert_eq!(device.is_complete(EventId(99)).map(|_| ()), handle("is_complete"));
+        assert_eq!(device.wait_event(gone, event), handle("wait_event"));
         let memory = Memory::allocate(&other, Space::Device, 16).unwrap();
         let refused = device.copy(stream.id(), memory.address(), memory.address(), 1).unwrap_err();
         assert_eq!(refused.reason, Reason::Foreign(memory.address()));
@@ -190,11 +190,11 @@ fn handles_of_another_device_are_refused() {
     let (event, elsewhere) = (Event::open(&here).unwrap(), Event::open(&there).unwrap());
     let refused = |operation, answer: Result<(), Error>| assert_eq!(answer, Err(Error::new(operation, Reason::Handle)));
     refused("record", stream.record(&elsewhere));
-    refused("follow", other.follow(&event));
+    refused("wait_event", other.wait_event(&event));
     let memory = Memory::allocate(&there, Space::Device, 64).unwrap();
-    refused("finish", memory.write(&stream, 0, &[1u8; 4]));
-    refused("finish", memory.read(&stream, 0, &mut [1u8; 4]));
-    assert!(other.is_idle().unwrap() && elsewhere.is_over().unwrap() && event.is_over().unwrap());
+    refused("synchronize_stream", memory.write(&stream, 0, &[1u8; 4]));
+    refused("synchronize_stream", memory.read(&stream, 0, &mut [1u8; 4]));
+    assert!(other.is_idle().unwrap() && elsewhere.is_complete().unwrap() && event.is_complete().unwrap());
 }
 
 #[test]

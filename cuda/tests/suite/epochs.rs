@@ -149,7 +149,7 @@ fn requests(options: Options, early: bool) -> usize {
     while take_turns(&both) {}
     for epochs in &mut both {
         epochs.wait().unwrap();
-        epochs.stream().finish().unwrap();
+        epochs.stream().synchronize().unwrap();
     }
     assert_eq!(pool.counts().committed, 0);
     (0..REQUESTS).filter(|request| !memories.is_own(*request)).count()

@@ -28,15 +28,15 @@ fn a_lost_device_answers_so_and_everything_can_be_given_back() {
         assert_eq!(reason(memory.write(&stream, 0, &[0u8])), lost);
         assert_eq!(reason(memory.values::<u8>(&stream, 0, 1)), lost);
         assert_eq!(reason(stream.record(&event)), lost);
-        assert_eq!(reason(stream.follow(&event)), lost);
-        assert_eq!(reason(event.is_over()), lost);
-        assert_eq!(reason(event.wait()), lost);
-        assert_eq!(reason(stream.finish()), lost);
+        assert_eq!(reason(stream.wait_event(&event)), lost);
+        assert_eq!(reason(event.is_complete()), lost);
+        assert_eq!(reason(event.synchronize()), lost);
+        assert_eq!(reason(stream.synchronize()), lost);
         assert_eq!(reason(stream.is_idle()), lost);
         assert_eq!(reason(mover.fill(&stream, &blocks, &[1], 0)), lost);
         assert_eq!(
-            stream.finish().unwrap_err().to_string(),
-            format!("finish: the device is lost, open it anew: {loss}")
+            stream.synchronize().unwrap_err().to_string(),
+            format!("synchronize_stream: the device is lost, open it anew: {loss}")
         );
         device.as_cpu().unwrap().lose();
         assert_eq!(device.loss(), Some(loss), "the first loss stays");
@@ -54,7 +54,7 @@ fn work_that_was_enqueued_before_a_loss_touches_nothing() {
     pinned.write(&stream, 0, &[5u64]).unwrap();
     stream.set((&pinned, 0), 0, 8).unwrap();
     device.as_cpu().unwrap().lose();
-    assert!(stream.finish().is_err());
+    assert!(stream.synchronize().is_err());
     // SAFETY: pinned memory of this test; the stream has ended.
     assert_eq!(unsafe { pinned.host_pointer().unwrap().cast::<u64>().read() }, 5);
 }
@@ -72,10 +72,10 @@ fn who_waits_is_woken_by_a_loss() {
             let round = || -> Result<(), Error> {
                 first.set((&memory, 0), 1, 64)?;
                 first.record(&event)?;
-                second.follow(&event)?;
+                second.wait_event(&event)?;
                 second.set((&memory, 0), 2, 64)?;
-                second.finish()?;
-                event.wait()
+                second.synchronize()?;
+                event.synchronize()
             };
             match round() {
                 Ok(()) => done += 1,

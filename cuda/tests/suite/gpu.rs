@@ -22,6 +22,6 @@ fn a_gpu_is_opened_or_it_is_said_why_not() {
     let here = Memory::allocate(&device, Space::Pinned, 4096).unwrap();
     stream.copy((&here, 0), (&there, 0), 4096).unwrap();
     stream.record(&event).unwrap();
-    event.wait().unwrap();
+    event.synchronize().unwrap();
     assert_eq!(here.values::<u8>(&stream, 0, 4096).unwrap(), pattern(4096, 0));
 }

@@ -17,7 +17,7 @@ fn run(order: u32, has_event: bool) -> u8 {
     writer.set((&memory, 0), 2, 1).unwrap();
     if has_event {
         writer.record(&event).unwrap();
-        reader.follow(&event).unwrap();
+        reader.wait_event(&event).unwrap();
     }
     reader.copy((&seen, 0), (&memory, 0), 1).unwrap();
     let turn = |at: u32| -> StreamId { if order >> (at % 8) & 1 == 0 { writer.id() } else { reader.id() } };

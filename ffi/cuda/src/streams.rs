@@ -38,9 +38,13 @@ pub unsafe extern "C" fn kvl_device_close_stream(handle: KvlDevice, stream: u64,
 /// # Safety
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kvl_device_finish(handle: KvlDevice, stream: u64, error: *mut KvlDeviceError) -> u32 {
-    let finish = || Ok(device(handle)?.finish(StreamId(stream))?);
-    answer(finish(), error)
+pub unsafe extern "C" fn kvl_device_synchronize_stream(
+    handle: KvlDevice,
+    stream: u64,
+    error: *mut KvlDeviceError,
+) -> u32 {
+    let synchronize = || Ok(device(handle)?.synchronize_stream(StreamId(stream))?);
+    answer(synchronize(), error)
 }
 
 /// # Safety
@@ -67,7 +71,7 @@ pub unsafe extern "C" fn kvl_device_close_event(handle: KvlDevice, event: u64, e
 /// # Safety
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kvl_device_record(
+pub unsafe extern "C" fn kvl_device_record_event(
     handle: KvlDevice,
     event: u64,
     stream: u64,
@@ -80,7 +84,7 @@ pub unsafe extern "C" fn kvl_device_record(
 /// # Safety
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kvl_device_is_over(
+pub unsafe extern "C" fn kvl_device_query_event(
     handle: KvlDevice,
     event: u64,
     out: *mut u32,
@@ -88,7 +92,7 @@ pub unsafe extern "C" fn kvl_device_is_over(
 ) -> u32 {
     let ask = || {
         claim::output("over", out)?;
-        let over = device(handle)?.is_over(EventId(event))?;
+        let over = device(handle)?.is_complete(EventId(event))?;
         // SAFETY: neither NULL nor misaligned, and promised.
         unsafe { out.write(over.into()) };
         Ok(())
@@ -99,20 +103,24 @@ pub unsafe extern "C" fn kvl_device_is_over(
 /// # Safety
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kvl_device_wait(handle: KvlDevice, event: u64, error: *mut KvlDeviceError) -> u32 {
-    let wait = || Ok(device(handle)?.wait(EventId(event))?);
+pub unsafe extern "C" fn kvl_device_synchronize_event(
+    handle: KvlDevice,
+    event: u64,
+    error: *mut KvlDeviceError,
+) -> u32 {
+    let wait = || Ok(device(handle)?.synchronize_event(EventId(event))?);
     answer(wait(), error)
 }
 
 /// # Safety
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kvl_device_follow(
+pub unsafe extern "C" fn kvl_device_wait_event(
     handle: KvlDevice,
     stream: u64,
     event: u64,
     error: *mut KvlDeviceError,
 ) -> u32 {
-    let follow = || Ok(device(handle)?.follow(StreamId(stream), EventId(event))?);
+    let follow = || Ok(device(handle)?.wait_event(StreamId(stream), EventId(event))?);
     answer(follow(), error)
 }

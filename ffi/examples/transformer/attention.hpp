@@ -129,8 +129,8 @@ class Attention {
 
   /* Waits until the step is over, as an engine does that has nothing else to do. */
   void finish() {
-    DEVICE(kvl_device_record(device_, mark_, stream_, &error));
-    DEVICE(kvl_device_wait(device_, mark_, &error));
+    DEVICE(kvl_device_record_event(device_, mark_, stream_, &error));
+    DEVICE(kvl_device_synchronize_event(device_, mark_, &error));
     kvk_status status;
     DEVICE(kvl_device_read(device_, stream_, &status, address(status_), sizeof status, &error));
     REQUIRE(status.faults == 0);

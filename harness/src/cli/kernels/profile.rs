@@ -210,10 +210,10 @@ fn describe(work: &Work) -> String {
 fn once(bench: &Bench, device: DeviceName, shape: &Shape, thread_blocks: u32) -> Result<(), Error> {
     let shape = if device == DeviceName::Cpu { shape.small() } else { *shape };
     let loaded = Loaded::put(bench, &shape, thread_blocks)?;
-    bench.stream().finish()?;
+    bench.stream().synchronize()?;
     Ranges::within(Ranges::find().as_ref(), shape.name, || {
         loaded.launch(bench)?;
-        bench.stream().finish()
+        bench.stream().synchronize()
     })
 }
 

@@ -42,7 +42,7 @@ pub fn count(bench: &Bench, shape: &Shape, thread_blocks: u32) -> Result<Counted
     let loaded = Loaded::put(bench, shape, thread_blocks)?;
     cpu.take_counters(bench.stream().id())?;
     loaded.launch(bench)?;
-    bench.stream().finish()?;
+    bench.stream().synchronize()?;
     let counters = cpu.take_counters(bench.stream().id())?;
     let (tiles, threads) = loaded.tiles();
     let passed = if tiles == 0 { 0.0 } else { counters.barriers as f64 / (threads * tiles) as f64 };

@@ -157,7 +157,7 @@ fn fill_with_numbers(bench: &Bench, memory: &Memory, element: Element) -> Result
         bench.stream().copy((memory, done), (memory, 0), more)?;
         done += more;
     }
-    bench.stream().finish()
+    bench.stream().synchronize()
 }
 
 fn numbers(bench: &Bench, bytes: usize, element: Element) -> Result<Memory, Error> {

@@ -52,10 +52,10 @@ pub fn ceiling(bench: &Bench) -> Result<f64, Error> {
 /// Seconds of one of many, enqueued in a row, in so many rounds: ascending.
 fn rounds_of(bench: &Bench, rounds: u32, enqueue: impl Fn(usize) -> Result<(), Error>) -> Result<Vec<f64>, Error> {
     let run = |count: usize| -> Result<f64, Error> {
-        bench.stream().finish()?;
+        bench.stream().synchronize()?;
         let begin = Instant::now();
         (0..count).try_for_each(&enqueue)?;
-        bench.stream().finish()?;
+        bench.stream().synchronize()?;
         Ok(begin.elapsed().as_secs_f64() / count as f64)
     };
     run(3)?;

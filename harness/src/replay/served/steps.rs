@@ -127,10 +127,10 @@ impl Server<'_> {
         let lane = &mut self.lanes[number];
         while let Some(oldest) = lane.pending.front() {
             let step = oldest.step;
-            if lane.pending.len() <= most && !step.done(oldest.event.is_over())? {
+            if lane.pending.len() <= most && !step.done(oldest.event.is_complete())? {
                 break;
             }
-            step.done(oldest.event.wait())?;
+            step.done(oldest.event.synchronize())?;
             let compared = oldest.compare()?;
             self.served.rows += compared.rows;
             self.served.share = self.served.share.max(compared.share);
