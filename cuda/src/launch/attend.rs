@@ -124,7 +124,7 @@ impl Attend {
     }
 
     /// Points to a plan of `split` at `address`, and takes what plans of it have in common: tiles, thread blocks, and the
-    /// room for items, joins and parts.
+    /// room for items and joins. `parts` is the room that the caller has for partial results, at least `parts_max`.
     ///
     /// Errors: of `split`, `Split` if there are no plans for it.
     pub fn use_plan(&mut self, split: &Split, address: Address) -> Checked {

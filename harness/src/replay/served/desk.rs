@@ -99,6 +99,12 @@ pub struct Found {
     pub status: kvk_status,
 }
 
+/// Bytes of keys and values in a pool, the null block included.
+pub fn pool_bytes(blocks: u32, block_tokens: u32) -> u64 {
+    let token = u64::from(HEADS * HEAD_DIM) * size_of::<u16>() as u64 * 2;
+    (u64::from(blocks) + 1).saturating_mul(u64::from(block_tokens)).saturating_mul(token)
+}
+
 /// The shape of the pool that all lanes share: keys, then values, tokens before heads.
 pub fn pool_shape(blocks: u32, block_tokens: u32) -> PoolShape {
     let row = u64::from(HEADS * HEAD_DIM);

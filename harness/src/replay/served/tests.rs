@@ -101,3 +101,10 @@ fn a_pool_that_nobody_fits_into_is_refused() {
     let answer = served(&Settings { blocks: 3, ..SETTINGS }, 1, Mistake::None);
     assert!(matches!(&answer, Err(failure) if failure.is_usage()), "{answer:?}");
 }
+
+#[test]
+fn a_pool_beyond_memory_is_refused_with_the_flag() {
+    let answer = served(&Settings { block_tokens: u32::MAX, ..SETTINGS }, 1, Mistake::None);
+    let Err(failure) = answer else { panic!("{answer:?}") };
+    assert!(failure.is_usage() && failure.to_string().starts_with("--block-tokens 4294967295: "), "{failure}");
+}

@@ -3,11 +3,15 @@
 use super::super::failure::Failure;
 use super::super::names::Names;
 use super::super::settings::{Policy, PoolSize, Settings as Rules, Sharing};
+use super::desk::pool_bytes;
 use super::lanes::{LANE_SEQUENCES, LANES};
 use super::settings::Settings;
 use crate::trace::Trace;
 use kvledger_core::PoolConfig;
 use std::ops::Range;
+
+/// Most bytes of keys and values: they are in memory twice, and what asks for more is a slip.
+const POOL_BYTES_MAX: u64 = 1 << 34;
 
 /// Requests and what they are called.
 pub struct Work<'a> {
@@ -52,7 +56,7 @@ impl<'a> Work<'a> {
     }
 
     /// A third of the blocks that all need, and no less than the largest needs: so that blocks go from hand to hand.
-    /// Errors: no request fits.
+    /// Errors: no request fits; the pool would be too large.
     pub fn pool_config(&self) -> Result<PoolConfig, Failure> {
         let settings = &self.settings;
         let needs = || self.requests().map(|request| self.blocks(request));
@@ -62,6 +66,14 @@ impl<'a> Work<'a> {
         let Some(width) = fits else {
             return Err(Failure::Settings(format!("--pool {blocks}: no request fits; the smallest needs more")));
         };
+        let bytes = pool_bytes(blocks, settings.block_tokens);
+        if bytes > POOL_BYTES_MAX {
+            return Err(Failure::Settings(format!(
+                "--block-tokens {}: {blocks} blocks would take {bytes} bytes, and at most {POOL_BYTES_MAX} are served: \
+                 give less, or a smaller --pool",
+                settings.block_tokens
+            )));
+        }
         let pool = PoolConfig {
             streams: LANES,
             groups: self.names.groups(),
