@@ -81,9 +81,9 @@ pub trait Device: Debug + Send + Sync {
     /// is an address that may be used for 0 bytes. Errors: `Memory`.
     fn allocate(&self, space: Space, bytes: usize) -> Result<Address, Error>;
 
-    /// Gives memory back that `allocate` gave. Work that was enqueued before may still use it. Another address does
-    /// nothing.
-    fn free(&self, address: Address);
+    /// Gives memory back that `allocate` gave. Work that was enqueued before may still use it. Answers whether it was
+    /// given: another address does nothing.
+    fn free(&self, address: Address) -> bool;
 
     /// What is known of an address, `None` if it is in no allocation of this device.
     fn extent(&self, address: Address) -> Option<Extent>;
@@ -102,8 +102,8 @@ pub trait Device: Debug + Send + Sync {
         Err(Error::new("adopt_stream", crate::error::Reason::Handle))
     }
 
-    /// Ends a stream when its work is done.
-    fn close_stream(&self, stream: StreamId);
+    /// Ends a stream when its work is done. Answers whether it was one.
+    fn close_stream(&self, stream: StreamId) -> bool;
 
     /// Waits until all work of the stream is done. Errors: `Handle`.
     fn synchronize_stream(&self, stream: StreamId) -> Result<(), Error>;
@@ -114,8 +114,8 @@ pub trait Device: Debug + Send + Sync {
     /// A mark that can be put into streams. Errors: `Memory`, `Number`.
     fn open_event(&self) -> Result<EventId, Error>;
 
-    /// Gives an event back. Streams that wait for it still do.
-    fn close_event(&self, event: EventId);
+    /// Gives an event back. Streams that wait for it still do. Answers whether it was one.
+    fn close_event(&self, event: EventId) -> bool;
 
     /// Enqueues the mark: it is over when all that the stream has now is done. Recorded again it means the newer mark.
     /// Errors: `Handle`.

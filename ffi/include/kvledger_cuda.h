@@ -121,7 +121,7 @@ kvl_device_status kvl_device_check(kvl_device device, kvl_device_error *error);
 /* `bytes` in `space`, aligned to 16 bytes, contents undefined (on the CPU device NaN). KVL_DEVICE_MEMORY, _ARGUMENT. */
 kvl_device_status kvl_device_allocate(kvl_device device, uint32_t space, size_t bytes, kvl_address *address,
                                       kvl_device_error *error);
-/* Gives it back; work that was enqueued before may still use it. 0 does nothing. On a GPU it waits for all work of the
+/* Gives it back; work that was enqueued before may still use it. 0 does nothing. KVL_DEVICE_FOREIGN. On a GPU it waits for all work of the
  * device, streams of others included, and must not be called while a stream is being captured. */
 kvl_device_status kvl_device_free(kvl_device device, kvl_address address, kvl_device_error *error);
 /* Pinned memory as the host sees it. KVL_DEVICE_FOREIGN, _ELSEWHERE. */

@@ -9,7 +9,8 @@ every pointer NULL it must refuse; and when it refuses, no output but the refusa
 
 Each struct that can grow is also given with sizes that were not set, which must be refused as that; as a program of a
 later version has it, larger with zeros behind, which must change nothing; and with something else behind an input, which
-must be refused. Outputs end where their size says. The program is linked with both archives, and says how many calls it
+must be refused. Outputs end where their size says. Each handle is also one that is none, one that is over, and one of
+somebody else's, while the others are good, which must be refused. The program is linked with both archives, and says how many calls it
 made.
 """
 
@@ -23,6 +24,15 @@ SIZED = re.compile(r"^typedef struct (kvl_\w+) \{\n  size_t size;", re.MULTILINE
 # Those that were not set, or are nobody's; and how much larger the structs of a later version are here.
 SIZES = ["0", "1", "sizeof({}) - 1", "4097", "SIZE_MAX"]
 LATER = 24
+# Handles that are passed by value, and which of them must be refused: the globals of the program are named so.
+HANDLES = {
+    "kvl_sequence": ["none", "over", "foreign"],
+    "kvl_account": ["none", "over", "foreign"],
+    "kvl_transfer": ["none", "over", "foreign"],
+    "kvl_device": ["none", "over"],
+    "kvl_stream": ["none", "over", "foreign"],
+    "kvl_event_mark": ["none", "over", "foreign"],
+}
 PROTOTYPE = re.compile(r"^kvl_(?:device_)?status (kvl_\w+)\(([^;]*)\);", re.MULTILINE)
 
 HEAD = """/* Made by pointers.py. */
@@ -36,10 +46,17 @@ enum { BYTES = 1 << 16, FILL = 0xA5, PARAMETERS = 16 };
 
 /* Aligned room for each parameter. */
 static _Alignas(64) unsigned char room[PARAMETERS][BYTES];
-static kvl_pool pool;
-static void *memory;
-static uint32_t *table;
+static kvl_pool pool, other;
 static unsigned calls;
+
+/* Handles: one that is good, none, one that is over, and a good one of another pool or device. */
+#define HANDLE(type) static type type##_good, type##_none, type##_over, type##_foreign
+HANDLE(kvl_sequence);
+HANDLE(kvl_account);
+HANDLE(kvl_transfer);
+HANDLE(kvl_device);
+HANDLE(kvl_stream);
+HANDLE(kvl_event_mark);
 
 static size_t size_of(int parameter) {
   size_t size;
@@ -90,21 +107,60 @@ static void later(const char *function, int parameter, unsigned status, size_t k
   untouched(function, parameter, status, (int)size);
 }
 
-static void must_refuse(const char *function, unsigned status) {
+static void must_refuse(const char *function, unsigned status, const char *what) {
   if (status != 0) return;
-  fprintf(stderr, "%s took NULL for all of its pointers\\n", function);
+  fprintf(stderr, "%s took %s\\n", function, what);
   exit(1);
 }
 
-static void make_pool(void) {
+#define REQUIRE(call) must_be((call) == 0, #call, 0, "a failure")
+
+static void make_pool(kvl_pool *made, uint32_t number) {
   kvl_pool_config config = KVL_SIZED(kvl_pool_config);
   size_t bytes, entries;
-  if (kvl_config_new(8, 16, 2, 8, &config, NULL) || kvl_config_bytes(&config, &bytes, NULL) ||
-      kvl_config_table_entries(&config, &entries, NULL))
-    exit(1);
-  memory = aligned_alloc(KVL_MEMORY_ALIGN, bytes);
-  table = (uint32_t *)calloc(entries, sizeof *table);
-  if (memory == NULL || kvl_init(memory, bytes, table, entries, &config, &pool, NULL)) exit(1);
+  REQUIRE(kvl_config_new(16, 16, 4, 8, &config, NULL));
+  config.number = number;
+  config.accounts = config.transfers = 2;
+  REQUIRE(kvl_config_bytes(&config, &bytes, NULL));
+  REQUIRE(kvl_config_table_entries(&config, &entries, NULL));
+  REQUIRE(kvl_init(aligned_alloc(KVL_MEMORY_ALIGN, bytes), bytes, (uint32_t *)calloc(entries, sizeof(uint32_t)), entries,
+                   &config, made, NULL));
+}
+
+/* An admitted sequence, an account, and a transfer that reads the sequence's block. */
+static void use_pool(const kvl_pool *in, kvl_sequence *sequence, kvl_account *account, kvl_transfer *transfer) {
+  kvl_admission admission = KVL_SIZED(kvl_admission);
+  kvl_admitted admitted;
+  kvl_advanced advanced;
+  REQUIRE(kvl_admission_full(16, 16, &admission, NULL));
+  REQUIRE(kvl_open(in, sequence, NULL));
+  REQUIRE(kvl_admit(in, *sequence, &admission, &admitted, NULL));
+  REQUIRE(kvl_advance(in, *sequence, 16, &advanced, NULL));
+  REQUIRE(kvl_open_account(in, 0, 2, 0, account, NULL));
+  REQUIRE(kvl_hold(in, *sequence, 0, 1, KVL_ACCESS_READ, transfer, NULL));
+}
+
+static void use_device(kvl_device *device, kvl_stream *stream, kvl_event_mark *event) {
+  REQUIRE(kvl_device_open_cpu(NULL, device, NULL));
+  REQUIRE(kvl_device_open_stream(*device, stream, NULL));
+  REQUIRE(kvl_device_open_event(*device, event, NULL));
+}
+
+static void make_handles(void) {
+  kvl_released released;
+  uint32_t blocks;
+  make_pool(&pool, 1);
+  make_pool(&other, 2);
+  use_pool(&other, &kvl_sequence_foreign, &kvl_account_foreign, &kvl_transfer_foreign);
+  use_pool(&pool, &kvl_sequence_over, &kvl_account_over, &kvl_transfer_over);
+  REQUIRE(kvl_complete_transfer(&pool, kvl_transfer_over, &blocks, NULL));
+  REQUIRE(kvl_close_account(&pool, kvl_account_over, NULL));
+  REQUIRE(kvl_end(&pool, kvl_sequence_over, &released, NULL));
+  use_pool(&pool, &kvl_sequence_good, &kvl_account_good, &kvl_transfer_good);
+  use_device(&kvl_device_foreign, &kvl_stream_foreign, &kvl_event_mark_foreign);
+  use_device(&kvl_device_over, &kvl_stream_over, &kvl_event_mark_over);
+  REQUIRE(kvl_device_close(kvl_device_over, NULL));
+  use_device(&kvl_device_good, &kvl_stream_good, &kvl_event_mark_good);
 }
 """
 
@@ -122,7 +178,8 @@ def parameters(text):
 
 def argument(index, kind, pointer, how):
     if not pointer:
-        return f"({kind}){{0}}" if re.fullmatch(r"kvl_(sequence|account|transfer|device)", kind) else "1"
+        handle = how if how in {"good", "over", "foreign"} else "none"
+        return f"{kind}_{handle}" if kind in HANDLES else "1"
     if how == "null":
         return "NULL"
     if how == "askew":
@@ -138,8 +195,11 @@ def call(function, params, spoilt, how, sized, before=()):
         if pointer
     ]
     lines += before
+    # Handles are good only where another one is what is tried.
+    others = "good" if how in {"none", "over", "foreign"} else "none"
     arguments = [
-        argument(i, kind, pointer, how if i in spoilt else "good") for i, (kind, _, pointer, _) in enumerate(params)
+        argument(i, kind, pointer, how if i in spoilt else "good" if pointer else others)
+        for i, (kind, _, pointer, _) in enumerate(params)
     ]
     lines.append(f"  status = (unsigned){function}({', '.join(arguments)});")
     lines.append("  calls++;")
@@ -177,19 +237,29 @@ def sizes_of(function, params, sized):
     return lines
 
 
+def handles_of(function, params, sized):
+    """Calls with each handle as none, over, and another's."""
+    lines = []
+    for i, (kind, _, _, _) in enumerate(params):
+        for how in HANDLES.get(kind, []):
+            lines += call(function, params, [i], how, sized)
+            lines.append(f'  must_refuse("{function}", status, "a handle: {how}");')
+    return lines
+
+
 def calls_of(function, params, sized):
     needed = [i for i, (_, name, pointer, _) in enumerate(params) if pointer and name not in REFUSALS]
     every = [i for i, (_, _, pointer, _) in enumerate(params) if pointer]
     lines = []
     if needed:
         lines += call(function, params, every, "null", sized)
-        lines.append(f'  must_refuse("{function}", status);')
+        lines.append(f'  must_refuse("{function}", status, "NULL for all of its pointers");')
     for index in every:
         lines += call(function, params, [index], "null", sized)
         # Bytes have no alignment to lack.
         if params[index][0] not in {"void*", "const void*", "void**"}:
             lines += call(function, params, [index], "askew", sized)
-    return lines + sizes_of(function, params, sized)
+    return lines + sizes_of(function, params, sized) + handles_of(function, params, sized)
 
 
 def main():
@@ -204,7 +274,7 @@ def main():
         print(f"static void test_{name}(void) {{\n  unsigned status = 0, usual = 0;")
         print("\n".join(calls_of(name, list(parameters(text)), sized)))
         print("  (void)status;\n  (void)usual;\n}\n")
-    print("int main(void) {\n  make_pool();")
+    print("int main(void) {\n  make_handles();")
     for name in sorted(functions):
         print(f"  test_{name}();")
     print('  printf("%u calls of ' + str(len(functions)) + ' functions\\n", calls);\n  return 0;\n}')

@@ -208,8 +208,8 @@ impl Device for Cpu {
         Ok(lock(&self.registry).add(space, mapping))
     }
 
-    fn free(&self, address: Address) {
-        lock(&self.registry).remove(address);
+    fn free(&self, address: Address) -> bool {
+        lock(&self.registry).remove(address)
     }
 
     fn extent(&self, address: Address) -> Option<Extent> {
@@ -235,15 +235,18 @@ impl Device for Cpu {
         Ok(StreamId(number))
     }
 
-    fn close_stream(&self, stream: StreamId) {
-        let Ok(queue) = self.queue("close_stream", stream) else { return };
+    fn close_stream(&self, stream: StreamId) -> bool {
+        let Ok(queue) = self.queue("close_stream", stream) else { return false };
         if !matches!(self.options.pace, Pace::Threads(_)) {
             self.drive(Some(&queue), || queue.is_idle());
         }
         let closed = lock(&self.streams).remove(&stream.0);
+        // Of two threads that close it one does.
+        let was_open = closed.is_some();
         if let Some(closed) = closed {
             closed.end();
         }
+        was_open
     }
 
     fn synchronize_stream(&self, stream: StreamId) -> Result<(), Error> {
@@ -268,8 +271,8 @@ impl Device for Cpu {
         Ok(EventId(number))
     }
 
-    fn close_event(&self, event: EventId) {
-        lock(&self.events).remove(&event.0);
+    fn close_event(&self, event: EventId) -> bool {
+        lock(&self.events).remove(&event.0).is_some()
     }
 
     fn record(&self, event: EventId, stream: StreamId) -> Result<(), Error> {

@@ -48,9 +48,9 @@ impl Registry {
         Address(address)
     }
 
-    /// Forgets an allocation, by its first address. The pages stay as long as a [`Span`] does.
-    pub fn remove(&mut self, address: Address) {
-        self.allocations.remove(&address.0);
+    /// Forgets an allocation, by its first address, and answers whether it was one. The pages stay as long as a [`Span`] does.
+    pub fn remove(&mut self, address: Address) -> bool {
+        self.allocations.remove(&address.0).is_some()
     }
 
     /// What is known of an address.

@@ -245,8 +245,8 @@ impl Device for Gpu {
         Ok(address)
     }
 
-    fn free(&self, address: Address) {
-        let Some(space) = self.known().remove(address) else { return };
+    fn free(&self, address: Address) -> bool {
+        let Some(space) = self.known().remove(address) else { return false };
         // Errors are of work before, which its own callers are told; a lost device has nothing left to give.
         let _ = self.enter("free");
         // SAFETY: asks for work to be done.
@@ -259,6 +259,7 @@ impl Device for Gpu {
             Space::Pinned => unsafe { sys::cudaFreeHost(memory) },
         };
         forget_error();
+        true
     }
 
     fn extent(&self, address: Address) -> Option<Extent> {
@@ -285,16 +286,18 @@ impl Device for Gpu {
         Ok(())
     }
 
-    fn close_stream(&self, stream: StreamId) {
+    fn close_stream(&self, stream: StreamId) -> bool {
         if self.known().adopted.remove(&stream.0) {
-            return;
+            return true;
         }
-        if self.known().streams.remove(&stream.0) {
+        let was_open = self.known().streams.remove(&stream.0);
+        if was_open {
             let _ = self.enter("close_stream");
             // SAFETY: a stream, handed out once and not given back before. Its work is done all the same.
             unsafe { sys::cudaStreamDestroy(pointer(stream.0)) };
             forget_error();
         }
+        was_open
     }
 
     fn synchronize_stream(&self, stream: StreamId) -> Result<(), Error> {
@@ -319,13 +322,15 @@ impl Device for Gpu {
         Ok(EventId(event as usize as u64))
     }
 
-    fn close_event(&self, event: EventId) {
-        if self.known().events.remove(&event.0) {
+    fn close_event(&self, event: EventId) -> bool {
+        let was_open = self.known().events.remove(&event.0);
+        if was_open {
             let _ = self.enter("close_event");
             // SAFETY: an event, handed out once and not given back before. Who waits for it still does.
             unsafe { sys::cudaEventDestroy(pointer(event.0)) };
             forget_error();
         }
+        was_open
     }
 
     fn record(&self, event: EventId, stream: StreamId) -> Result<(), Error> {

@@ -157,7 +157,7 @@ fn addresses_of_device_memory_are_no_addresses_of_the_host() {
     assert_eq!(pinned.0 >> 48, 0);
     assert_eq!(device.extent(own), Some(Extent { space: Space::Device, bytes: 100 }));
     assert_eq!(device.extent(Address(pinned.0 + 30)), Some(Extent { space: Space::Pinned, bytes: 70 }));
-    device.free(own);
+    assert!(device.free(own) && !device.free(own));
     assert_eq!(device.extent(own), None);
 }
 
@@ -167,10 +167,8 @@ fn handles_that_were_closed_or_are_foreign_are_refused() {
         let (device, stream) = open(options);
         let (other, _keep) = open(options);
         let (gone, event) = (device.open_stream().unwrap(), device.open_event().unwrap());
-        device.close_stream(gone);
-        device.close_stream(gone);
-        device.close_event(event);
-        device.close_event(event);
+        assert!(device.close_stream(gone) && !device.close_stream(gone));
+        assert!(device.close_event(event) && !device.close_event(event));
         let handle = |operation| Err(Error::new(operation, Reason::Handle));
         assert_eq!(device.synchronize_stream(gone), handle("synchronize_stream"));
         assert_eq!(device.is_idle(StreamId(99)).map(|_| ()), handle("is_idle"));

@@ -38,7 +38,16 @@ pub unsafe extern "C" fn kvl_device_allocate(
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_free(handle: KvlDevice, address: u64, error: *mut KvlDeviceError) -> u32 {
-    answer(device(handle).map(|device| device.free(Address(address))), error)
+    let free = || {
+        let was_given = device(handle)?.free(Address(address));
+        // 0 is none, which may be given back.
+        if was_given || address == 0 {
+            Ok(())
+        } else {
+            Err(Error::new("free", Reason::Foreign(Address(address))).into())
+        }
+    };
+    answer(free(), error)
 }
 
 /// # Safety

@@ -2,8 +2,13 @@
 
 use crate::claim;
 use crate::devices::{KvlDevice, device};
-use crate::error::{KvlDeviceError, answer};
-use kvledger_cuda::{EventId, StreamId};
+use crate::error::{Failure, KvlDeviceError, answer};
+use kvledger_cuda::{Error, EventId, Reason, StreamId};
+
+/// A handle that was none is answered as that.
+fn closed(operation: &'static str, was_open: bool) -> Result<(), Failure> {
+    if was_open { Ok(()) } else { Err(Error::new(operation, Reason::Handle).into()) }
+}
 
 /// # Safety
 /// As the header says of the pointers.
@@ -32,7 +37,8 @@ pub unsafe extern "C" fn kvl_device_adopt_stream(handle: KvlDevice, stream: u64,
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_close_stream(handle: KvlDevice, stream: u64, error: *mut KvlDeviceError) -> u32 {
-    answer(device(handle).map(|device| device.close_stream(StreamId(stream))), error)
+    let close = || closed("close_stream", device(handle)?.close_stream(StreamId(stream)));
+    answer(close(), error)
 }
 
 /// # Safety
@@ -65,7 +71,8 @@ pub unsafe extern "C" fn kvl_device_open_event(handle: KvlDevice, out: *mut u64,
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_close_event(handle: KvlDevice, event: u64, error: *mut KvlDeviceError) -> u32 {
-    answer(device(handle).map(|device| device.close_event(EventId(event))), error)
+    let close = || closed("close_event", device(handle)?.close_event(EventId(event)));
+    answer(close(), error)
 }
 
 /// # Safety
