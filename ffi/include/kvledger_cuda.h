@@ -164,8 +164,9 @@ kvl_device_status kvl_device_read(kvl_device device, kvl_stream stream, void *to
 /* ---- Kernels --------------------------------------------------------------------------------------------------- *
  *
  * Each enqueues one, with the parameters of its header in kvledger/kernels: pointers there are addresses of the device.
- * Parameters are checked, KVL_DEVICE_REFUSED with the field; what is in device memory is not, and kernels report what
- * is wrong there in their kvk_status. KVL_DEVICE_HANDLE, _LOST. */
+ * Parameters are checked, KVL_DEVICE_REFUSED with the field. What is in device memory is not: kernels with a kvk_status
+ * leave what is wrong there and report it, and those without one, which take lists of block ids (copy_blocks, fill,
+ * checksum), go where an id leads. KVL_DEVICE_HANDLE, _LOST. */
 
 /* An address as a pointer of a kernel's parameters. */
 #define KVL_POINTER(type, address) ((type *)(uintptr_t)(address))
