@@ -82,8 +82,8 @@ typedef struct kvk_attend_params {
 
 // A row that sees no key is 0, and its LSE that of its sink or -infinity. Keys in a block that cannot be read are as
 // if masked, and reported. A value that is infinite or NaN makes its element NaN in all rows of a tile of which one sees
-// it, for a weight of 0 does not undo it; a key does so in the rows that see it. Both are enqueued with the same parameters, `attend` first. Returns 0, or the device's
-// error number; KVK_UNSUPPORTED if there is no such instance.
+// it, for a weight of 0 does not undo it; a key does so in the rows that see it. Both are enqueued with the same
+// parameters, `attend` first. Returns 0, or the device's error number; KVK_UNSUPPORTED if there is no such instance.
 #ifndef KVK_STRUCTURES_ONLY
 uint32_t kvk_cpu_attend(const kvk_attend_params *params, void *run);
 uint32_t kvk_cuda_attend(const kvk_attend_params *params, void *stream);

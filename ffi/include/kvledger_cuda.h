@@ -4,7 +4,7 @@
  *
  *   kvl_device_open_any                               a GPU if there is one, else the CPU device
  *   kvl_device_allocate, kvl_device_write             memory of the device, in which the pool's blocks are
- *   kvl_device_append, kvl_device_attend              enqueued in a stream; kvl_split_plan of kvledger.h says how work is cut
+ *   kvl_device_append, kvl_device_attend              enqueued in a stream; kvl_split_plan says how work is cut
  *   kvl_device_record_event, kvl_device_query_event   events: when one is over, kvl_complete the epoch of that step
  *
  * Conventions:
@@ -121,8 +121,8 @@ kvl_device_status kvl_device_check(kvl_device device, kvl_device_error *error);
 /* `bytes` in `space`, aligned to 16 bytes, contents undefined (on the CPU device NaN). KVL_DEVICE_MEMORY, _ARGUMENT. */
 kvl_device_status kvl_device_allocate(kvl_device device, uint32_t space, size_t bytes, kvl_address *address,
                                       kvl_device_error *error);
-/* Gives it back; work that was enqueued before may still use it. 0 does nothing. KVL_DEVICE_FOREIGN. On a GPU it waits for all work of the
- * device, streams of others included, and must not be called while a stream is being captured. */
+/* Gives it back; work that was enqueued before may still use it. 0 does nothing. On a GPU it waits for all work of the
+ * device, streams of others included, and must not be called while a stream is being captured. KVL_DEVICE_FOREIGN. */
 kvl_device_status kvl_device_free(kvl_device device, kvl_address address, kvl_device_error *error);
 /* Pinned memory as the host sees it. KVL_DEVICE_FOREIGN, _ELSEWHERE. */
 kvl_device_status kvl_device_host_pointer(kvl_device device, kvl_address address, void **host, kvl_device_error *error);
