@@ -11,7 +11,8 @@ static_assert(cudaErrorInsufficientDriver == 35 && cudaErrorNoDevice == 100 && c
 
 static_assert(cudaErrorInvalidKernelImage == 200 && cudaErrorNoKernelImageForDevice == 209, "codes of kernels");
 static_assert(cudaErrorInvalidPtx == 218 && cudaErrorJitCompilerNotFound == 221, "codes of kernels");
-static_assert(cudaErrorUnsupportedPtxVersion == 222, "codes of kernels");
+static_assert(cudaErrorUnsupportedPtxVersion == 222 && cudaErrorJitCompilationDisabled == 223, "codes of kernels");
+static_assert(cudaErrorInvalidDeviceFunction == 98, "codes of kernels");
 static_assert(cudaErrorECCUncorrectable == 214 && cudaErrorNvlinkUncorrectable == 220, "sticky codes");
 static_assert(cudaErrorContained == 226 && cudaErrorIllegalAddress == 700 && cudaErrorLaunchTimeout == 702, "sticky codes");
 static_assert(cudaErrorAssert == 710 && cudaErrorHardwareStackError == 714, "sticky codes");

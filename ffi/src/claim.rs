@@ -226,6 +226,11 @@ impl<'a, T> InOut<'a, T> {
         InOut(value, PhantomData)
     }
 
+    /// Its address, and bytes.
+    pub(crate) fn range(&self) -> (usize, usize) {
+        (self.0.addr(), size_of::<T>())
+    }
+
     #[inline(always)]
     pub(crate) fn given(self) -> Result<&'a mut T, Refusal> {
         usable(self.0)?;

@@ -3,7 +3,7 @@
 
 use crate::admission::KvlAdmission;
 use crate::answer::{KvlRefusal, fill, invalid, run};
-use crate::array::array;
+use crate::array::{apart, array, span};
 use crate::claim::{In, InOut, InSized, Out};
 use crate::handle::{KvlPool, KvlRank, view, view_mut};
 use kvledger_core::identity::Identity;
@@ -183,9 +183,12 @@ pub unsafe extern "C" fn kvl_rank_vote(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(vote, refusal, || {
-        let (rank, proposal) = (view_mut(rank)?, proposal.given()?.proposal()?);
+        // Before there is a reference to the rank, which is written: the others may lie over it.
+        let proposal = proposal.given()?.proposal()?;
+        apart(&[rank.range()], &[span(identities, count)])?;
         // SAFETY: the caller's promise.
         let identities = unsafe { array(identities, count) }?;
+        let rank = view_mut(rank)?;
         rank.vote(sequence, &proposal, identities).map(KvlVote::from)
     })
 }

@@ -22,7 +22,7 @@ pub struct WithSize<T> {
 /// none themselves.
 ///
 /// # Safety
-/// `repr(C)`, and all bytes are a value, zeros included.
+/// `repr(C)`, and all bytes are a value, zeros included; fields after the first version's have no padding between them.
 pub unsafe trait Grows: Copy {
     /// `sizeof` the struct of C in its first version. It stays when fields are added.
     const FIRST_BYTES: usize;
@@ -41,17 +41,17 @@ pub(crate) enum Unusable {
 }
 
 impl<T: Grows> WithSize<T> {
-    const BYTES: usize = size_of::<WithSize<T>>();
+    /// `sizeof` the struct of C in this version. Whoever uses it has these held.
+    const BYTES: usize = {
+        let bytes = size_of::<WithSize<T>>();
+        assert!(align_of::<T>() <= size_of::<usize>(), "padding after the size, which the struct of C has not");
+        assert!(offset_of!(WithSize<T>, fields) < T::FIRST_BYTES, "the first version had fields");
+        assert!(T::FIRST_BYTES <= bytes && bytes <= BYTES_MAX, "fields went away, or far too many came");
+        bytes
+    };
 
     /// With the size that it has in this version.
     pub const fn of(fields: T) -> WithSize<T> {
-        const {
-            assert!(align_of::<T>() <= size_of::<usize>(), "padding after the size, which the struct of C has not");
-            assert!(
-                T::FIRST_BYTES <= Self::BYTES && Self::BYTES <= BYTES_MAX,
-                "fields went away, or far too many came"
-            );
-        }
         WithSize { size: Self::BYTES, fields }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::answer::{KvlRefusal, fill, run};
 use crate::array::{Span, apart, array, array_mut, span};
-use crate::claim::{InSized, Out, OutSized};
+use crate::claim::{InSized, Out, OutSized, Output};
 use crate::observe::text;
 use kvledger_core::Refusal;
 use kvledger_core::split::{Split, SplitBatch, SplitCounts, SplitFault, SplitHeader, SplitLayout};
@@ -163,10 +163,11 @@ pub unsafe extern "C" fn kvl_split_plan(
     header: Out<'_, SplitHeader>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
+    let written = [span(words, words_count), header.range()];
     fill(header, refusal, || {
         // Before there is a reference to the words: the two may lie over them.
         let (split, batch) = (split.given()?, batch.given()?);
-        apart(&[span(words, words_count)], &batch.spans())?;
+        apart(&written, &batch.spans())?;
         // SAFETY: the caller's promise.
         let batch = unsafe { batch.batch() }?;
         // SAFETY: the caller's promise.

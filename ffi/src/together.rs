@@ -49,8 +49,9 @@ pub unsafe extern "C" fn kvl_admit_together(
     refused_at: Out<'_, usize>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
+    let written = [span(admitted, count), refused_at.range()];
     run(refusal, || {
-        apart(&[span(admitted, count)], &[span(joints, count)])?;
+        apart(&written, &[span(joints, count)])?;
         // SAFETY: the caller's promise.
         let joints = unsafe { array(joints, count) }?;
         // Before there is a reference to what is written: what joints point to may lie over it.

@@ -24,6 +24,7 @@ static void a_long_sequence_is_cut_and_joined(void) {
   OK(kvl_split_decode(1, 8, 10, 3, 10000, &split, NULL));
   OK(kvl_split_layout(&split, &layout, NULL));
   REQUIRE(layout.bytes <= sizeof(words) && layout.items % 64 == 0 && layout.joins % 64 == 0);
+  REQUIRE(kvl_split_plan(&split, &batch, 41, words, WORDS, (kvl_split_header *)(void *)words, NULL) == KVL_INVALID);
   OK(kvl_split_plan(&split, &batch, 41, words, WORDS, &header, NULL));
   REQUIRE(header.generation == 41 && header.words * 4 == layout.bytes && header.joins == 1);
 

@@ -14,7 +14,7 @@ pub const NO_DEVICE: Code = 100;
 pub const NOT_READY: Code = 600;
 
 /// Neither machine code for this GPU nor portable code that its driver can make into it.
-pub const UNFIT: [Code; 5] = [200, 209, 218, 221, 222];
+pub const UNFIT: [Code; 7] = [98, 200, 209, 218, 221, 222, 223];
 
 /// After one of these all calls of the process fail: the header says that it must be ended, and started again.
 pub const STICKY: [Code; 16] = [214, 220, 226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 999];

@@ -5,7 +5,7 @@
  * (In C, what is `static` is initialized with {.size = sizeof(kvl_pool_config)}: it wants a constant.)
  *
  * `size` is sizeof the struct when the caller was compiled; it is set before any call that gets the struct, to read it or
- * to write it, and no call changes it. A size that was not set, or that is no version's, is refused: KVL_INVALID,
+ * to write it, and no call changes it. A size below the first version's, or above 4096, was not set: KVL_INVALID,
  * KVL_ARGUMENT_SIZE, and by the device functions KVL_DEVICE_ARGUMENT. By the size, programs and libraries of different
  * versions go together:
  *
