@@ -129,12 +129,13 @@ impl<const AXES: usize> Shape<AXES> {
         Ok(())
     }
 
-    /// Whether an array of this shape shares an element with another one that begins so many elements after it. Of a
-    /// shape whose rows are apart.
-    fn meets(&self, distance: u64) -> bool {
-        let mut axes = self.axes;
-        axes.sort_by_key(|axis| core::cmp::Reverse(axis.stride));
-        let mut steps = axes.iter().filter(|axis| axis.count > 1).map(|axis| (axis.stride, axis.count));
+    /// Whether an array of this shape shares an element with `later`, which begins so many elements after it. The two have
+    /// the same strides, and rows that are apart; how many there are of them may differ.
+    pub fn meets(&self, later: &Shape<AXES>, distance: u64) -> bool {
+        let mut pairs: [_; AXES] = core::array::from_fn(|axis| (self.axes[axis], later.axes[axis].count));
+        pairs.sort_by_key(|(axis, _)| core::cmp::Reverse(axis.stride));
+        let is_walked = |(axis, later): &&(Axis, u64)| axis.count > 1 || *later > 1;
+        let mut steps = pairs.iter().filter(is_walked).map(|(axis, later)| (axis.stride, [axis.count, *later]));
         meets(&mut steps, distance.into(), self.row.into())
     }
 
@@ -146,7 +147,7 @@ impl<const AXES: usize> Shape<AXES> {
         bytes: u64,
     ) -> Checked {
         let distance = (first as usize).abs_diff(of.1 as usize) as u64;
-        if self.meets(distance / bytes) { refuse(of.0, Wrong::Shared(other)) } else { Ok(()) }
+        if self.meets(self, distance / bytes) { refuse(of.0, Wrong::Shared(other)) } else { Ok(()) }
     }
 
     /// From the first element to the end of the last one; `None` beyond 64 bits.
@@ -168,11 +169,12 @@ impl<const AXES: usize> Shape<AXES> {
 
 /// Whether a row that begins `distance` after another one, less some steps of each axis, shares an element with it. What an
 /// axis steps over is no longer than its step, so one step more or less is all that there is to try.
-fn meets(steps: &mut (impl Iterator<Item = (i64, u64)> + Clone), distance: i128, row: i128) -> bool {
-    let Some((stride, count)) = steps.next() else { return distance.abs() < row };
-    let (stride, count) = (i128::from(stride).max(1), i128::from(count));
+fn meets(steps: &mut (impl Iterator<Item = (i64, [u64; 2])> + Clone), distance: i128, row: i128) -> bool {
+    let Some((stride, counts)) = steps.next() else { return distance.abs() < row };
+    let (stride, [count, later]) = (i128::from(stride).max(1), counts.map(i128::from));
     let whole = distance.div_euclid(stride);
-    let is_step = |step: &i128| step.abs() < count;
+    // From a place of the later array to one of the earlier.
+    let is_step = |step: &i128| -later < *step && *step < count;
     [whole, whole + 1]
         .iter()
         .filter(|step| is_step(step))

@@ -44,7 +44,8 @@ impl CopyBlocks {
         check::needed("pairs", p.pairs)
     }
 
-    /// Blocks of the same memory are the same blocks: what one pool writes the other one does not have, or it is one pool.
+    /// Blocks of the same memory are the same blocks: what one pool writes the other one does not have, or it is one pool. Pools of
+    /// different strides are the caller's to keep apart.
     fn check_pools(&self) -> Checked {
         let p = &self.params;
         let (from, to) = (&p.source_shape, &p.destination_shape);
@@ -60,9 +61,12 @@ impl CopyBlocks {
             }
             (false, Some(_)) => Ok(()),
             (false, None) => {
-                let most = self.source_blocks.max(self.destination_blocks);
-                let pools = shape_of(from, most, SOURCE);
-                pools.check_pair(("source", p.source), ("destination", p.destination.cast_const()), 1)
+                let source = (p.source as usize, shape_of(from, self.source_blocks, SOURCE));
+                let destination = (p.destination as usize, shape_of(to, self.destination_blocks, DESTINATION));
+                let (first, later) =
+                    if source.0 < destination.0 { (source, destination) } else { (destination, source) };
+                let meets = first.1.meets(&later.1, (later.0 - first.0) as u64);
+                if meets { refuse("destination", Wrong::Shared("source")) } else { Ok(()) }
             }
         }
     }

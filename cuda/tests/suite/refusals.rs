@@ -445,3 +445,36 @@ fn rewrites() {
         ],
     );
 }
+
+/// Pools of one or the other size, at any distance, with pieces of other pools between theirs: refused if and only if a
+/// byte is in both.
+#[test]
+fn pools_that_share_a_byte_are_refused_and_no_others() {
+    let runs = |start: u64, blocks: u32, copy: &CopyBlocks| -> Vec<u64> {
+        let shape = &copy.params.source_shape;
+        let piece = |block: u32, piece: u32| {
+            start + u64::from(block) * shape.block_stride as u64 + u64::from(piece) * shape.piece_stride as u64
+        };
+        (0..=blocks).flat_map(|block| (0..shape.pieces).map(move |number| piece(block, number))).collect()
+    };
+    let source = 1 << 20;
+    for (source_blocks, destination_blocks) in [(1, 1), (1, 4), (4, 1), (2, 3)] {
+        for (block_stride, piece_stride) in [(8192, 4096), (16_384, 4096), (16_384, 8192), (4096, 32_768)] {
+            for distance in -24..=24 {
+                let mut copy = copy_blocks();
+                let destination = source + distance * 2048;
+                for shape in [&mut copy.params.source_shape, &mut copy.params.destination_shape] {
+                    (shape.block_stride, shape.piece_stride) = (block_stride, piece_stride);
+                }
+                (copy.params.source, copy.params.destination) = (source as *const _, destination as *mut _);
+                (copy.source_blocks, copy.destination_blocks) = (source_blocks, destination_blocks);
+                let (from, to) =
+                    (runs(source as u64, source_blocks, &copy), runs(destination as u64, destination_blocks, &copy));
+                let shares = distance != 0 && from.iter().any(|a| to.iter().any(|b| a.abs_diff(*b) < 4096));
+                let expected = if shares { Err(Refusal::new("destination", Wrong::Shared("source"))) } else { Ok(()) };
+                let at = (source_blocks, destination_blocks, block_stride, piece_stride, distance);
+                assert_eq!(Launch::CopyBlocks(copy).check(), expected, "{at:?}");
+            }
+        }
+    }
+}
