@@ -1,5 +1,6 @@
 //! From `Result<T, Refusal>` to a status, an output and the details of a refusal.
 
+use crate::array::{Span, apart};
 use crate::claim::{Out, Output, overlap};
 use kvledger_core::{Argument, Epoch, Place, Refusal, Scope};
 
@@ -83,6 +84,16 @@ pub(crate) fn run(refusal: Out<'_, KvlRefusal>, call: impl FnOnce() -> Result<()
     }
 }
 
+/// The same of a call that writes its arguments: none of them may lie over `refusal`, which then is not written either.
+#[inline(always)]
+pub(crate) fn run_apart(
+    refusal: Out<'_, KvlRefusal>,
+    written: &[Span],
+    call: impl FnOnce() -> Result<(), Refusal>,
+) -> u32 {
+    if apart(&[refusal.range()], written).is_err() { POINTER.code() } else { run(refusal, call) }
+}
+
 /// Run a call and write its output. An output that cannot be written is refused before the call, whose effect would be
 /// lost otherwise; and so is one that lies over `refusal`, which then is not written either.
 #[inline(always)]
@@ -104,6 +115,28 @@ pub(crate) fn fill<O: Output>(
         }
         Err(why) => refuse(refusal, why),
     }
+}
+
+/// The same of a call that writes arrays, or arguments, beside its output: none of them may share a byte with another one,
+/// with `refusal`, or with what is `read`, before there is a reference to any. One over `refusal` is answered by the status
+/// alone.
+#[inline(always)]
+pub(crate) fn fill_apart<O: Output>(
+    output: O,
+    refusal: Out<'_, KvlRefusal>,
+    written: &[Span],
+    read: &[Span],
+    call: impl FnOnce() -> Result<O::Value, Refusal>,
+) -> u32 {
+    if apart(&[refusal.range()], written).is_err() {
+        return POINTER.code();
+    }
+    let answer = output.range();
+    fill(output, refusal, || {
+        apart(written, read)?;
+        apart(&[answer], written)?;
+        call()
+    })
 }
 
 #[cold]

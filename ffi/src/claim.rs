@@ -83,6 +83,12 @@ impl<'a, T> In<'a, T> {
         In(pointer, PhantomData)
     }
 
+    /// Its address, and bytes.
+    #[inline(always)]
+    pub(crate) fn range(&self) -> (usize, usize) {
+        (self.0.addr(), size_of::<T>())
+    }
+
     #[inline(always)]
     pub(crate) fn given(self) -> Result<&'a T, Refusal> {
         usable(self.0)?;
@@ -227,6 +233,7 @@ impl<'a, T> InOut<'a, T> {
     }
 
     /// Its address, and bytes.
+    #[inline(always)]
     pub(crate) fn range(&self) -> (usize, usize) {
         (self.0.addr(), size_of::<T>())
     }

@@ -1,7 +1,7 @@
 //! Cache events: `events`, `events_now`.
 
-use crate::answer::{KvlRefusal, fill};
-use crate::array::array_mut;
+use crate::answer::{KvlRefusal, fill, fill_apart};
+use crate::array::{array_mut, span};
 use crate::claim::{In, InOut, Out};
 use crate::handle::{KvlPool, view};
 use core::mem::MaybeUninit;
@@ -47,7 +47,8 @@ pub unsafe extern "C" fn kvl_events(
     read: Out<'_, EventsRead>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(read, refusal, || {
+    let written = [span(events, events_max), cursor.range()];
+    fill_apart(read, refusal, &written, &[pool.range()], || {
         let (pool, cursor) = (view(pool)?, cursor.given()?);
         // SAFETY: the caller's promise; nothing is said of what is in the entries.
         let out = unsafe { array_mut(events.cast::<MaybeUninit<KvlEvent>>(), events_max) }?;

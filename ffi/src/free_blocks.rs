@@ -1,7 +1,7 @@
 //! The free list by itself, for who keeps count elsewhere.
 
-use crate::answer::{KvlRefusal, fill};
-use crate::array::{array, array_mut};
+use crate::answer::{KvlRefusal, fill, fill_apart};
+use crate::array::{array, array_mut, span};
 use crate::claim::{In, InOut, Out};
 use crate::handle::{KvlFreeBlocks, view};
 use crate::memory::memory_lines;
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn kvl_free_blocks_init(
     list: Out<'_, KvlFreeBlocks>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(list, refusal, || {
+    fill_apart(list, refusal, &[span(memory.cast::<u8>(), memory_bytes)], &[], || {
         // SAFETY: the caller's promise.
         let memory = unsafe { memory_lines(memory, memory_bytes) }?;
         Ok(KvlFreeBlocks::new(FreeBlocks::init(memory, blocks)?))
@@ -93,7 +93,8 @@ pub unsafe extern "C" fn kvl_free_blocks_take(
     found: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(found, refusal, || {
+    let written = [span(ids, count), cursor.range()];
+    fill_apart(found, refusal, &written, &[list.range()], || {
         // SAFETY: the caller's promise.
         let ids = unsafe { array_mut(ids, count) }?;
         Ok(view(list)?.take(cursor.given()?.cursor(), hint_of(hint), ids).into())
@@ -114,7 +115,7 @@ pub unsafe extern "C" fn kvl_free_blocks_give(
     given_twice: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(given_twice, refusal, || {
+    fill_apart(given_twice, refusal, &[cursor.range()], &[span(ids, count), list.range()], || {
         // SAFETY: the caller's promise.
         let ids = unsafe { array(ids, count) }?;
         Ok(view(list)?.give(cursor.given()?.cursor(), ids).map_or_else(|twice| twice.blocks, |()| 0))

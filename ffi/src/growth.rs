@@ -1,7 +1,7 @@
 //! Promises and blocks of an admitted sequence: `advance` and its kin, `extend`, `shrink`.
 
-use crate::answer::{KvlRefusal, fill, run};
-use crate::array::{apart, array, array_mut, span};
+use crate::answer::{KvlRefusal, fill, fill_apart, run};
+use crate::array::{array, array_mut, span};
 use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{Advanced, Batch, Sequence, Step};
@@ -45,8 +45,8 @@ pub unsafe extern "C" fn kvl_advance_many(
     batch: Out<'_, Batch>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(batch, refusal, || {
-        apart(&[span(answers, count), span(changed, count)], &[span(steps, count)])?;
+    let written = [span(answers, count), span(changed, count)];
+    fill_apart(batch, refusal, &written, &[span(steps, count), pool.range()], || {
         // SAFETY: the caller's promise.
         let steps = unsafe { array(steps, count) }?;
         // SAFETY: the caller's promise.

@@ -1,7 +1,7 @@
 //! Names of prefixes: `IdentityKey`.
 
-use crate::answer::{KvlRefusal, fill};
-use crate::array::{apart, array, array_mut, span};
+use crate::answer::{KvlRefusal, fill, fill_apart};
+use crate::array::{array, array_mut, span};
 use crate::claim::{In, InSized, Out};
 use core::ffi::c_void;
 use kvledger_core::Group;
@@ -91,8 +91,8 @@ pub unsafe extern "C" fn kvl_identity_key_chain(
     blocks: Out<'_, usize>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(blocks, refusal, || {
-        apart(&[span(names, names_max)], &[span(tokens, count)])?;
+    let read = [span(tokens, count), key.range(), root.range()];
+    fill_apart(blocks, refusal, &[span(names, names_max)], &read, || {
         // SAFETY: the caller's promise.
         let tokens = unsafe { array(tokens, count) }?;
         // SAFETY: the caller's promise.

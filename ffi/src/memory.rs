@@ -1,8 +1,8 @@
 //! From bytes to a pool: `PoolConfig`, `Pool::init`, `Pool::attach`.
 
-use crate::answer::{KvlRefusal, fill, invalid, run};
+use crate::answer::{KvlRefusal, POINTER, fill, fill_apart, invalid, run};
 use crate::array::{apart, array_mut, span};
-use crate::claim::{In, InSized, Out, OutSized};
+use crate::claim::{In, InSized, Out, OutSized, Output};
 use crate::handle::{KvlPool, view};
 use core::ffi::c_void;
 use core::mem::size_of;
@@ -61,9 +61,9 @@ pub unsafe extern "C" fn kvl_init(
     pool: Out<'_, KvlPool>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(pool, refusal, || {
+    let written = [span(memory.cast::<u8>(), memory_bytes), span(table, table_entries)];
+    fill_apart(pool, refusal, &written, &[], || {
         let config = config.given()?;
-        apart(&[span(memory.cast::<u8>(), memory_bytes), span(table, table_entries)], &[])?;
         // SAFETY: the caller's promise.
         let memory = unsafe { memory_lines(memory, memory_bytes) }?;
         // SAFETY: the caller's promise.
@@ -86,7 +86,13 @@ pub unsafe extern "C" fn kvl_attach(
     pool: Out<'_, KvlPool>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
+    // The table may be a part of the memory that is said to be there.
+    let (answer, shared) = (pool.range(), [span(memory.cast::<u8>(), memory_bytes), span(table, table_entries)]);
+    if apart(&[refusal.range()], &shared).is_err() {
+        return POINTER.code();
+    }
     fill(pool, refusal, || {
+        apart(&[answer], &shared)?;
         let memory = first_line(memory)?;
         // SAFETY: the caller's promise.
         let attached = unsafe { Pool::attach(memory, memory_bytes / size_of::<Line>(), table, table_entries) };

@@ -1,8 +1,8 @@
 //! Preemption that keeps what was computed: `offload`.
 
 use crate::admission::KvlAdmission;
-use crate::answer::{KvlRefusal, fill};
-use crate::array::array_mut;
+use crate::answer::{KvlRefusal, fill_apart};
+use crate::array::{array_mut, span};
 use crate::claim::{In, InSized, Out};
 use crate::handle::{KvlPool, view};
 use core::mem::{align_of, offset_of, size_of};
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn kvl_offload(
     offloaded: Out<'_, Offloaded>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(offloaded, refusal, || {
+    fill_apart(offloaded, refusal, &[span(pairs, pairs_max)], &[pool.range(), host.range()], || {
         let (pool, host, admission) = (view(pool)?, view(host)?, admission.given()?);
         // SAFETY: the caller's promise; a pair has the same layout on both sides, as asserted above.
         let pairs = unsafe { array_mut(pairs.cast::<Pair>(), pairs_max) }?;

@@ -1,7 +1,7 @@
 //! Prefixes that are shared: `admit_prefix`, `lookup`, `publish`, `withdraw`, `pin`, `unpin`.
 
 use crate::admission::KvlAdmission;
-use crate::answer::{KvlRefusal, fill};
+use crate::answer::{KvlRefusal, fill, fill_apart};
 use crate::array::{Span, apart, array, array_mut, span};
 use crate::claim::{In, InSized, Out};
 use crate::handle::{KvlPool, view};
@@ -121,9 +121,10 @@ pub unsafe extern "C" fn kvl_publish(
     published: Out<'_, Published>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(published, refusal, || {
+    let written = [span(found, found_max)];
+    fill_apart(published, refusal, &written, &[pool.range(), prefix.range()], || {
         let (pool, prefix) = (view(pool)?, prefix.given()?);
-        apart(&[span(found, found_max)], &prefix.spans())?;
+        apart(&written, &prefix.spans())?;
         // SAFETY: the caller's promise.
         let prefix = unsafe { prefix.prefix() }?;
         // SAFETY: the caller's promise.

@@ -2,8 +2,8 @@
 //! another as plain data, so what comes back is checked like every number of C.
 
 use crate::admission::KvlAdmission;
-use crate::answer::{KvlRefusal, fill, invalid, run};
-use crate::array::{apart, array, span};
+use crate::answer::{KvlRefusal, fill, fill_apart, invalid, run_apart};
+use crate::array::{array, span};
 use crate::claim::{In, InOut, InSized, Out};
 use crate::handle::{KvlPool, KvlRank, view, view_mut};
 use kvledger_core::identity::Identity;
@@ -182,10 +182,9 @@ pub unsafe extern "C" fn kvl_rank_vote(
     vote: Out<'_, KvlVote>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(vote, refusal, || {
-        // Before there is a reference to the rank, which is written: the others may lie over it.
+    fill_apart(vote, refusal, &[rank.range()], &[span(identities, count), proposal.range()], || {
+        // Before there is a reference to the rank: what it points to may lie over that.
         let proposal = proposal.given()?.proposal()?;
-        apart(&[rank.range()], &[span(identities, count)])?;
         // SAFETY: the caller's promise.
         let identities = unsafe { array(identities, count) }?;
         let rank = view_mut(rank)?;
@@ -201,13 +200,13 @@ pub extern "C" fn kvl_rank_commit(
     cached_tokens: u32,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    run(refusal, || view_mut(rank)?.commit(number, cached_tokens))
+    run_apart(refusal, &[rank.range()], || view_mut(rank)?.commit(number, cached_tokens))
 }
 
 /// `Rank::abort`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_rank_abort(rank: InOut<'_, KvlRank>, number: u64, refusal: Out<'_, KvlRefusal>) -> u32 {
-    run(refusal, || view_mut(rank)?.abort(number))
+    run_apart(refusal, &[rank.range()], || view_mut(rank)?.abort(number))
 }
 
 /// `Rank::digest`.

@@ -1,7 +1,7 @@
 //! The flight recorder of a handle: `Pool::recording`, `ring`, `dump`.
 
-use crate::answer::{KvlRefusal, fill};
-use crate::array::array_mut;
+use crate::answer::{KvlRefusal, fill, fill_apart};
+use crate::array::{array_mut, span};
 use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use crate::memory::memory_lines;
@@ -20,7 +20,7 @@ pub unsafe extern "C" fn kvl_recording(
     recording: Out<'_, KvlPool>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(recording, refusal, || {
+    fill_apart(recording, refusal, &[span(ring.cast::<u8>(), ring_bytes)], &[pool.range()], || {
         let pool = view(pool)?;
         // SAFETY: the caller's promise.
         let ring = unsafe { memory_lines(ring, ring_bytes) }?;
@@ -46,7 +46,7 @@ pub unsafe extern "C" fn kvl_dump(
     count: Out<'_, usize>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(count, refusal, || {
+    fill_apart(count, refusal, &[span(words, words_max)], &[pool.range()], || {
         let pool = view(pool)?;
         // SAFETY: the caller's promise.
         pool.dump(unsafe { array_mut(words, words_max) }?)

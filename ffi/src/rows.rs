@@ -1,7 +1,7 @@
 //! What kernels read.
 
-use crate::answer::{KvlRefusal, fill};
-use crate::array::{apart, array, array_mut, span};
+use crate::answer::{KvlRefusal, fill, fill_apart};
+use crate::array::{array, array_mut, span};
 use crate::claim::{In, Out};
 use crate::handle::{KvlPool, view};
 use kvledger_core::{Epoch, RowView, Sequence};
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn kvl_export_row(
     count: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(count, refusal, || {
+    fill_apart(count, refusal, &[span(blocks, blocks_max)], &[pool.range()], || {
         // SAFETY: the caller's promise.
         let blocks = unsafe { array_mut(blocks, blocks_max) }?;
         view(pool)?.export_row(sequence, blocks)
@@ -65,10 +65,9 @@ pub unsafe extern "C" fn kvl_export_csr(
     count: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(count, refusal, || {
-        let starts = span(indptr, sequence_count.saturating_add(1));
-        let written = [starts, span(indices, indices_max), span(last_block_tokens, sequence_count)];
-        apart(&written, &[span(sequences, sequence_count)])?;
+    let starts = span(indptr, sequence_count.saturating_add(1));
+    let written = [starts, span(indices, indices_max), span(last_block_tokens, sequence_count)];
+    fill_apart(count, refusal, &written, &[span(sequences, sequence_count), pool.range()], || {
         // SAFETY: the caller's promise.
         let sequences = unsafe { array(sequences, sequence_count) }?;
         // SAFETY: the caller's promise.

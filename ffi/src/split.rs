@@ -1,8 +1,8 @@
 //! Split plans: `kvledger_core::split`. The plan itself is words that C reads where `kvl_split_layout` says.
 
-use crate::answer::{KvlRefusal, fill, run};
+use crate::answer::{KvlRefusal, fill, fill_apart, run};
 use crate::array::{Span, apart, array, array_mut, span};
-use crate::claim::{InSized, Out, OutSized, Output};
+use crate::claim::{InSized, Out, OutSized};
 use crate::observe::text;
 use kvledger_core::Refusal;
 use kvledger_core::split::{Split, SplitBatch, SplitCounts, SplitFault, SplitHeader, SplitLayout};
@@ -163,8 +163,8 @@ pub unsafe extern "C" fn kvl_split_plan(
     header: Out<'_, SplitHeader>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    let written = [span(words, words_count), header.range()];
-    fill(header, refusal, || {
+    let written = [span(words, words_count)];
+    fill_apart(header, refusal, &written, &[], || {
         // Before there is a reference to the words: the two may lie over them.
         let (split, batch) = (split.given()?, batch.given()?);
         apart(&written, &batch.spans())?;

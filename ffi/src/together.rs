@@ -1,7 +1,7 @@
 //! Admission to several pools: `admit_together`.
 
 use crate::admission::KvlAdmission;
-use crate::answer::{KvlRefusal, POINTER, invalid, run};
+use crate::answer::{KvlRefusal, POINTER, invalid, run_apart};
 use crate::array::{Span, apart, array, array_mut, span};
 use crate::claim::{In, InSized, Out, Output};
 use crate::handle::{KvlPool, view};
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn kvl_admit_together(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     let written = [span(admitted, count), refused_at.range()];
-    run(refusal, || {
+    run_apart(refusal, &written, || {
         apart(&written, &[span(joints, count)])?;
         // SAFETY: the caller's promise.
         let joints = unsafe { array(joints, count) }?;
@@ -84,6 +84,7 @@ unsafe fn understand<'a>(
     }
     for (index, (joint, place)) in joints.iter().zip(&mut understood).enumerate() {
         apart(&[written], &joint.prefix.spans()).map_err(|why| (index, why))?;
+        apart(&[written], &[joint.pool.range()]).map_err(|why| (index, why))?;
         // SAFETY: the caller's promise.
         *place = Some(unsafe { joint.joint() }.map_err(|why| (index, why))?);
     }

@@ -8,12 +8,13 @@ pointers going to large enough memory, numbers being 1 and handles stale. A func
 every pointer NULL it must refuse; and when it refuses, no output but the refusal is written.
 
 Each struct that can grow is also given with sizes that were not set, which must be refused as that; as a program of a
-later version has it, larger with zeros behind, which must change nothing; and with something else behind an input, which
-must be refused. Outputs end where their size says. Each handle is also one that is none, one that is over, and one of
-somebody else's, while the others are good, which must be refused. The program is linked with both archives, and says how many calls it
-made.
+later version has it, larger with zeros behind, which must change nothing; and with something else behind an input,
+which must be refused. Outputs end where their size says. Each handle is also one that is none, one that is over, and
+one of somebody else's, while the others are good, which must be answered as that. Two outputs of a function in one
+place must be refused. The program is linked with both archives, and says how many calls it made.
 """
 
+import itertools
 import pathlib
 import re
 import sys
@@ -33,6 +34,14 @@ HANDLES = {
     "kvl_stream": ["none", "over", "foreign"],
     "kvl_event_mark": ["none", "over", "foreign"],
 }
+TABLE_IN_MEMORY = ("kvl_attach", "memory", "table")
+# Calls of these with zeros besides are refused for another argument before the handle is looked at.
+HIDDEN = {
+    "kvl_admit", "kvl_admit_prefix", "kvl_copy_submitted", "kvl_device_read", "kvl_device_write", "kvl_launch_row",
+    "kvl_offload", "kvl_pin", "kvl_publish", "kvl_rank_vote",
+}
+# Calls with a struct to write that are refused for the zeros that they read: all others write it.
+UNWRITTEN = {"kvl_split_count", "kvl_split_layout"}
 PROTOTYPE = re.compile(r"^kvl_(?:device_)?status (kvl_\w+)\(([^;]*)\);", re.MULTILINE)
 
 HEAD = """/* Made by pointers.py. */
@@ -99,6 +108,12 @@ static int refused_size(unsigned status, int details, int is_device) {
   return status == KVL_INVALID && refusal.argument == KVL_ARGUMENT_SIZE;
 }
 
+static int refused_pointer(int details) {
+  kvl_refusal refusal;
+  memcpy(&refusal, room[details], sizeof refusal);
+  return refusal.code == KVL_INVALID && refusal.argument == KVL_ARGUMENT_POINTER;
+}
+
 /* The size stays; what is written of an output of a later version is zeros at its end, and nothing behind it. */
 static void later(const char *function, int parameter, unsigned status, size_t known, size_t size, int is_input) {
   must_be(size_of(parameter) == size, function, parameter, "another size");
@@ -120,7 +135,7 @@ static void make_pool(kvl_pool *made, uint32_t number) {
   size_t bytes, entries;
   REQUIRE(kvl_config_new(16, 16, 4, 8, &config, NULL));
   config.number = number;
-  config.accounts = config.transfers = 2;
+  config.accounts = config.transfers = config.groups = 2;
   REQUIRE(kvl_config_bytes(&config, &bytes, NULL));
   REQUIRE(kvl_config_table_entries(&config, &entries, NULL));
   REQUIRE(kvl_init(aligned_alloc(KVL_MEMORY_ALIGN, bytes), bytes, (uint32_t *)calloc(entries, sizeof(uint32_t)), entries,
@@ -187,8 +202,9 @@ def argument(index, kind, pointer, how):
     return "&pool" if kind == "const kvl_pool*" else f"({kind})(void *)room[{index}]"
 
 
-def call(function, params, spoilt, how, sized, before=()):
-    """One call: the parameters `spoilt` are as `how` says, the others good, but for what is done `before` it."""
+def call(function, params, spoilt, how, sized, before=(), over=None):
+    """One call: the parameters `spoilt` are as `how` says, or where parameter `over` is; the others good, but for what is
+    done `before` it."""
     lines = [
         f"  reset({i}, {int(is_input)}, {f'sizeof({bare(kind)})' if bare(kind) in sized else 0});"
         for i, (kind, _, pointer, is_input) in enumerate(params)
@@ -196,11 +212,11 @@ def call(function, params, spoilt, how, sized, before=()):
     ]
     lines += before
     # Handles are good only where another one is what is tried.
-    others = "good" if how in {"none", "over", "foreign"} else "none"
-    arguments = [
-        argument(i, kind, pointer, how if i in spoilt else "good" if pointer else others)
-        for i, (kind, _, pointer, _) in enumerate(params)
-    ]
+    others = "good" if how in {"none", "over", "foreign", "sized"} else "none"
+    arguments = []
+    for i, (kind, _, pointer, _) in enumerate(params):
+        place = over if i in spoilt and over is not None else i
+        arguments.append(argument(place, kind, pointer, how if i in spoilt else "good" if pointer else others))
     lines.append(f"  status = (unsigned){function}({', '.join(arguments)});")
     lines.append("  calls++;")
     for i, (kind, name, pointer, is_input) in enumerate(params):
@@ -222,17 +238,19 @@ def sizes_of(function, params, sized):
             continue
         known = f"sizeof({bare(kind)})"
         for size in SIZES:
-            lines += call(function, params, [], "good", sized, [f"  resize({i}, {size.format(bare(kind))});"])
+            lines += call(function, params, [], "sized", sized, [f"  resize({i}, {size.format(bare(kind))});"])
             lines.append(f'  must_be({refused}, "{function}", {i}, "the size {size.format(bare(kind))}");')
-        lines += call(function, params, [], "good", sized)
+        lines += call(function, params, [], "sized", sized)
         lines.append("  usual = status;")
-        lines += call(function, params, [], "good", sized, [f"  resize({i}, {known} + {LATER});"])
+        lines += call(function, params, [], "sized", sized, [f"  resize({i}, {known} + {LATER});"])
         lines.append(f'  must_be(status == usual, "{function}", {i}, "a later version");')
+        if not is_input and function not in UNWRITTEN:
+            lines.append(f'  must_be(status == 0, "{function}", {i}, "a later version, not written");')
         lines.append(f'  later("{function}", {i}, status, {known}, {known} + {LATER}, {int(is_input)});')
         if is_input:
             for byte in (0, LATER - 1):
                 before = [f"  resize({i}, {known} + {LATER});", f"  room[{i}][{known} + {byte}] = 1;"]
-                lines += call(function, params, [], "good", sized, before)
+                lines += call(function, params, [], "sized", sized, before)
                 lines.append(f'  must_be({refused}, "{function}", {i}, "byte {byte} of what is not known");')
     return lines
 
@@ -243,7 +261,28 @@ def handles_of(function, params, sized):
     for i, (kind, _, _, _) in enumerate(params):
         for how in HANDLES.get(kind, []):
             lines += call(function, params, [i], how, sized)
-            lines.append(f'  must_refuse("{function}", status, "a handle: {how}");')
+            if function in HIDDEN:
+                lines.append(f'  must_refuse("{function}", status, "a handle: {how}");')
+                continue
+            said = "KVL_DEVICE_HANDLE" if function.startswith("kvl_device_") else "KVL_STALE"
+            lines.append(f'  must_be(status == {said}, "{function}", {i}, "a handle, {how}, not answered as that");')
+    return lines
+
+
+def overlaps_of(function, params, sized):
+    """Calls with each two outputs in one place, which nothing but a pointer can be refused for. A table may be a part of the
+    memory that is attached to."""
+    outputs = [i for i, (_, _, pointer, is_input) in enumerate(params) if pointer and not is_input]
+    details = next(i for i, (_, name, _, _) in enumerate(params) if name in {"refusal", "error"})
+    lines = []
+    for one, other in itertools.combinations(outputs, 2):
+        if function.startswith("kvl_device_") or (function, params[one][1], params[other][1]) == TABLE_IN_MEMORY:
+            continue
+        # A size that was set is over another output that has none.
+        lines += call(function, params, [other], "over it", sized, over=one)
+        what = f'"{params[one][1]} and {params[other][1]} in one place"'
+        said = "1" if details in (one, other) else f"refused_pointer({details})"
+        lines.append(f'  must_be(status == KVL_INVALID && {said}, "{function}", {other}, {what});')
     return lines
 
 
@@ -259,7 +298,9 @@ def calls_of(function, params, sized):
         # Bytes have no alignment to lack.
         if params[index][0] not in {"void*", "const void*", "void**"}:
             lines += call(function, params, [index], "askew", sized)
-    return lines + sizes_of(function, params, sized) + handles_of(function, params, sized)
+    return lines + sizes_of(function, params, sized) + handles_of(function, params, sized) + overlaps_of(
+        function, params, sized
+    )
 
 
 def main():

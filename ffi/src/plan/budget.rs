@@ -1,6 +1,6 @@
 //! The device budget. `kvl_budget` is plain data of the caller; regions are numbers.
 
-use crate::answer::{KvlRefusal, fill, invalid, run};
+use crate::answer::{KvlRefusal, fill, fill_apart, invalid, run_apart};
 use crate::claim::{In, InOut, Out};
 use kvledger_core::plan::{Budget, Region, Usage};
 use kvledger_core::{Argument, Refusal};
@@ -34,7 +34,7 @@ pub extern "C" fn kvl_budget_set_bound(
     bytes: u64,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    run(refusal, || budget.given()?.set_bound(region(region_number)?, bytes))
+    run_apart(refusal, &[budget.range()], || budget.given()?.set_bound(region(region_number)?, bytes))
 }
 
 /// `Budget::spare_bytes`.
@@ -55,7 +55,7 @@ pub extern "C" fn kvl_budget_take(
     bytes: u64,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    run(refusal, || budget.given()?.take(region(region_number)?, bytes))
+    run_apart(refusal, &[budget.range()], || budget.given()?.take(region(region_number)?, bytes))
 }
 
 /// `Budget::give_back`.
@@ -66,7 +66,7 @@ pub extern "C" fn kvl_budget_give_back(
     bytes: u64,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    run(refusal, || budget.given()?.give_back(region(region_number)?, bytes))
+    run_apart(refusal, &[budget.range()], || budget.given()?.give_back(region(region_number)?, bytes))
 }
 
 /// `Budget::observe`.
@@ -78,7 +78,7 @@ pub extern "C" fn kvl_budget_observe(
     excess: Out<'_, u64>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(excess, refusal, || Ok(budget.given()?.observe(region(region_number)?, bytes)))
+    fill_apart(excess, refusal, &[budget.range()], &[], || Ok(budget.given()?.observe(region(region_number)?, bytes)))
 }
 
 /// `Budget::usage`.
