@@ -10,6 +10,8 @@ cd "$(dirname "$0")/.."
 work=${CARGO_TARGET_DIR:-target}/capi/check
 mkdir -p "$work"
 prefix=$(ffi/install.sh "$work/installed" cuda)
+# What the archive of kernels asks for, which is more with CUDA in it.
+read -r -a needs < <(sed -n 's/^Libs.private: //p' "$prefix/lib/pkgconfig/kvledger_cuda.pc")
 STRICT=(-O1 -Wall -Wextra -pedantic -Werror -I "$prefix/include" -pthread)
 SANITIZE=(-g -fsanitize=address,undefined -fno-sanitize-recover=all)
 built=0
@@ -30,7 +32,7 @@ build() {
   shift 2
   local archives=("$prefix/lib/libkvledger.a")
   if uses_kernels "$source"; then
-    archives=("$prefix/lib/libkvledger_cuda.a" "${archives[@]}" -ldl -lm)
+    archives=("$prefix/lib/libkvledger_cuda.a" "${archives[@]}" "${needs[@]}")
   fi
   "$@" "${STRICT[@]}" "$source" -x none "${archives[@]}" -o "$out"
   built=$((built + 1))
