@@ -4,17 +4,17 @@
 #
 #   cuda/raw.sh             writes it
 #   cuda/raw.sh --check     compares, and shows what differs
-#   cuda/raw.sh --stale     says whether the headers have changed since, for which bindgen is not needed
+#   cuda/raw.sh --stale     says whether headers or this script have changed since: needs a C compiler alone
 #   BINDGEN=PROGRAM         another one than that in PATH
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 raw=cuda/src/raw.rs
 # All that the header includes: of the compiler's rule, what is of this folder.
-headers=$(gcc -MM cuda/kernels/kvk.h | tr -d '\\' | xargs -n 1 | grep '^cuda/' | LC_ALL=C sort)
-made_of="Made of headers whose SHA-256, one after the other, is $(cat $headers | sha256sum | cut -d ' ' -f 1)."
+headers=$("${CC:-cc}" -MM cuda/kernels/kvk.h | tr -d '\\' | xargs -n 1 | grep '^cuda/' | LC_ALL=C sort)
+made_of="Made of headers and a script whose SHA-256, one after the other, is $(cat $headers cuda/raw.sh | sha256sum | cut -d ' ' -f 1)."
 if [[ ${1:-} == --stale ]]; then
-  grep -qF "$made_of" "$raw" || { echo "cuda/raw.sh: headers have changed since $raw was made: run cuda/raw.sh" >&2; exit 1; }
+  grep -qF "$made_of" "$raw" || { echo "cuda/raw.sh: headers, or how $raw is made, have changed since: run cuda/raw.sh" >&2; exit 1; }
   exit
 fi
 

@@ -2,8 +2,8 @@
 # Makes libkvledger.a: one object, the kvl_ functions its only global symbols, nothing undefined but mem*.
 #
 #   ffi/archive.sh [FOLDER]             into FOLDER, or target/capi/dist
-#   ffi/archive.sh --cuda [FOLDER]      libkvledger_cuda.a: the CPU device, and CUDA where there is a toolkit; it needs
-#                                       libc, threads and libm
+#   ffi/archive.sh --cuda [FOLDER]      libkvledger_cuda.a: the CPU device, and CUDA where there is a toolkit; what it
+#                                       needs is in kvledger_cuda.pc, which install.sh writes
 #
 # KVL_EXEMPT=1 adds the operations that C does without (ffi/src/exempt.rs), so that the gate sees into them too.
 # KVL_PLANTED_PANIC=1 adds a function that can panic, so that the gate can be seen to fail.

@@ -4,15 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-ffi/install.sh "$work/made" > /dev/null
-prefix=$work/moved
-mv "$work/made" "$prefix"
-if grep -rIl "$work/made" "$prefix"; then
-  echo "check_install.sh: these have the path that they were installed to" >&2
-  exit 1
-fi
+source ffi/moved.sh
+install_and_move
 
 echo "from CMake"
 cmake -S ffi/tests/consumer -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DEXAMPLES="$PWD/ffi/examples" > /dev/null
@@ -42,10 +35,7 @@ LD_LIBRARY_PATH=$prefix/lib "$work/shared" > /dev/null
 [[ $(ldd "$work/shared") == *libkvledger.so* ]]
 cc -std=c11 ffi/examples/minimal.c $(pkg-config --cflags kvledger) "$prefix/lib/libkvledger.a" -o "$work/static"
 "$work/static" > /dev/null
-if nm -D --defined-only "$prefix/lib/libkvledger.so" | awk '{print $3}' | grep -v '^kvl_'; then
-  echo "check_install.sh: the shared library shows these besides kvl_*" >&2
-  exit 1
-fi
+shows_only_kvl libkvledger.so
 
 echo "beside other Rust code"
 rustc --edition 2024 -O --crate-type staticlib ffi/tests/beside/tokenizer.rs -o "$work/libtokenizer.a"

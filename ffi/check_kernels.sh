@@ -2,14 +2,14 @@
 # As check_install.sh, for the component of kernels: the archive's gate, and that it would see what it is against; the moved
 # tree from CMake, with pkg-config, static and shared; whole archives beside another Rust archive. Kernels for CUDA are in
 # it where there is a toolkit, and used where there is a GPU.
+#
+#   ffi/check_kernels.sh            with what the build finds
+#   ffi/check_kernels.sh --cuda     kernels for CUDA must be in it
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-ffi/install.sh "$work/made" cuda > /dev/null
-prefix=$work/moved
-mv "$work/made" "$prefix"
+source ffi/moved.sh
+install_and_move cuda
 archive=$prefix/lib/libkvledger_cuda.a
 
 ffi/gate.py --cuda "$archive"
@@ -18,14 +18,16 @@ sees() {
   local what=$1 said
   shift
   said=$(ffi/gate.py --cuda "$@") && { echo "check_kernels.sh: the gate does not see: $what" >&2; return 1; }
-  grep -q "^gate: $what" <<< "$said"
+  grep -qF "gate: $what" <<< "$said" || { echo "check_kernels.sh: not said: $what; but: $said" >&2; return 1; }
 }
 sees 'kvl_not_there: missing in the archive' "$archive" --expect kvl_not_there
 objcopy --globalize-symbol=kvk_cpu_fill "$archive" "$work/leaks.a"
 sees 'kvk_cpu_fill: in the archive, but nobody asks for it' "$work/leaks.a"
 objcopy --redefine-sym memcpy=rust_memcpy "$archive" "$work/asks.a"
 sees 'rust_memcpy: undefined in the archive' "$work/asks.a"
-if [[ $(ffi/gate.py --cuda "$archive") == *CUDA ]]; then
+if [[ $(ffi/gate.py --cuda "$archive") != *CUDA ]]; then
+  [[ ${1:-} != --cuda ]] || { echo "check_kernels.sh: no kernels for CUDA in the archive" >&2; exit 1; }
+else
   objcopy --rename-section .nv_fatbin=.elsewhere "$archive" "$work/unregistered.a"
   sees '.nv_fatbin: kernels for CUDA, but no such section' "$work/unregistered.a"
 fi
@@ -47,10 +49,7 @@ read -r -a needs < <(pkg-config --libs-only-l --static kvledger_cuda | sed 's/-l
 plain=(-std=c11 -I "$prefix/include" ffi/tests/beside/kernels.c)
 cc "${plain[@]}" "$archive" "$prefix/lib/libkvledger.a" "${needs[@]}" -o "$work/static"
 "$work/static"
-if nm -D --defined-only "$prefix/lib/libkvledger_cuda.so" | awk '{print $3}' | grep -v '^kvl_'; then
-  echo "check_kernels.sh: the shared library shows these besides kvl_*" >&2
-  exit 1
-fi
+shows_only_kvl libkvledger_cuda.so
 
 echo "beside other Rust code"
 rustc --edition 2024 -O --crate-type staticlib ffi/tests/beside/tokenizer.rs -o "$work/libtokenizer.a"

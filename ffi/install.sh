@@ -18,13 +18,13 @@ cd "$(dirname "$0")/.."
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
 IFS=. read -r major minor _ <<< "$version"
 # What the archive of kernels asks for. What nvcc makes of a kernel asks for C++'s library too.
-CUDA_LIBRARIES=(pthread dl m rt)
-CUDA_NEEDS_CPP=__cxa_guard_acquire
+cuda_libraries=(pthread dl m rt)
+NEEDS_CPP=__cxa_guard_acquire
 
 # fill TEMPLATE TARGET: numbers and names in place of @NAME@.
 fill() {
-  local flags=${CUDA_LIBRARIES[*]/#/-l} list
-  list=$(IFS=';' && echo "${CUDA_LIBRARIES[*]}")
+  local flags=${cuda_libraries[*]/#/-l} list
+  list=$(IFS=';' && echo "${cuda_libraries[*]}")
   mkdir -p "$(dirname "$2")"
   sed -e "s/@VERSION@/$version/g" -e "s/@MAJOR@/$major/g" -e "s/@MINOR@/$minor/g" -e "s/@CUDA_FLAGS@/$flags/g" \
     -e "s/@CUDA_LIBRARIES@/$list/g" "ffi/install/$1" > "$2"
@@ -36,8 +36,9 @@ for component in "${components[@]}"; do
   [[ $component == kvledger ]] || which=(--cuda)
   cp "$(ffi/archive.sh "${which[@]}")" "$prefix/lib/lib$component.a"
   if [[ $component == kvledger_cuda ]]; then
-    [[ $(nm -u "$prefix/lib/lib$component.a") != *"$CUDA_NEEDS_CPP"* ]] || CUDA_LIBRARIES+=(stdc++)
-    needs=("${CUDA_LIBRARIES[@]/#/-l}")
+    undefined=$(nm -u "$prefix/lib/lib$component.a")
+    [[ $undefined != *"$NEEDS_CPP"* ]] || cuda_libraries+=(stdc++)
+    needs=("${cuda_libraries[@]/#/-l}")
   fi
   ${CC:-cc} -shared -Wl,-soname,"lib$component.so.$major.$minor" -Wl,--no-undefined -o "$prefix/lib/lib$component.so.$version" \
     -Wl,--whole-archive "$prefix/lib/lib$component.a" -Wl,--no-whole-archive "${needs[@]}"

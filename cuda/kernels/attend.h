@@ -76,14 +76,15 @@ typedef struct kvk_attend_params {
   uint32_t type;                    // KVK_F16 or KVK_BF16
   uint32_t tile_rows;               // KVK_DECODE_ROWS or KVK_PREFILL_ROWS
   uint32_t thread_blocks;           // of `attend`
-  uint32_t merge_thread_blocks;     // of `merge`; any number to 65,536 does
+  uint32_t merge_thread_blocks;     // of `merge`; 1 to 65,536
   uint32_t reserved;
 } kvk_attend_params;
 
 // A row that sees no key is 0, and its LSE that of its sink or -infinity. Keys in a block that cannot be read are as
-// if masked, and reported. A value that is infinite or NaN makes its element NaN in all rows of a tile of which one sees
-// it, for a weight of 0 does not undo it; a key does so in the rows that see it. Both are enqueued with the same
-// parameters, `attend` first. Returns 0, or the device's error number; KVK_UNSUPPORTED if there is no such instance.
+// if masked, and reported. An element of a value that is infinite or NaN makes that element of the output NaN in every
+// row of the tile, also in rows that do not attend to it: 0 times it is NaN. One of a key does so only in the rows that
+// attend to it. Both are enqueued with the same parameters, `attend` first. Returns 0, or the device's error number;
+// KVK_UNSUPPORTED if there is no such instance.
 #ifndef KVK_STRUCTURES_ONLY
 uint32_t kvk_cpu_attend(const kvk_attend_params *params, void *run);
 uint32_t kvk_cuda_attend(const kvk_attend_params *params, void *stream);
