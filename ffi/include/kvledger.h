@@ -18,7 +18,7 @@
  *   Outputs   come last but for `refusal`, and are written on success only; what is in them before is never read but the
  *             size of a struct that can grow.
  *   Sizes     A struct with `size` as its first field can grow, and says there what it is: KVL_SIZED(type) of
- *             kvledger/sized.h makes one, zeros besides. No other struct ever changes.
+ *             kvledger/sized.h makes one, zeros besides. No other kvl_ struct ever changes.
  *   refusal   is written on refusal only: the status again, and its details. It may be NULL; no other pointer may
  *             (KVL_INVALID, KVL_ARGUMENT_POINTER), unless it is said.
  *   Arrays    are a pointer and a count of entries. With the count 0 the pointer may be NULL.

@@ -60,6 +60,7 @@ struct Room {
 };
 template <class Out>
 struct Room<Out, std::void_t<decltype(Out::size)>> {
+  static_assert(std::is_same<decltype(Out::size), std::size_t>::value, "what a struct that can grow begins with");
   static Out empty() noexcept { return kvl_sized<Out>(); }
 };
 

@@ -12,7 +12,8 @@
  *   Status    Every function returns one: KVL_DEVICE_OK, or why nothing was done. `error`, if it is not NULL, is written
  *             on failure only, and says in words what is wrong and how to mend it.
  *   Outputs   come last but for `error`, and are written on success only.
- *   Sizes     A struct with `size` as its first field can grow, and is made by KVL_SIZED(type): as in kvledger.h.
+ *   Sizes     A struct with `size` as its first field can grow, and is made by KVL_SIZED(type): as in kvledger.h. The
+ *             parameters of kernels, kvk_*_params, may change with any version: compile with the headers of the library.
  *   Handles   are numbers. One that was closed, or never opened, is answered KVL_DEVICE_HANDLE.
  *   Addresses are the device's, 0 is none. On the CPU device too, the host faults when it follows one of device memory.
  *   Threads   Every function may be called from any thread. None may be called from a signal handler: there are locks.

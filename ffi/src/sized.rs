@@ -36,7 +36,8 @@ pub const BYTES_MAX: usize = 4096;
 pub(crate) enum Unusable {
     /// It is NULL or misaligned.
     Pointer,
-    /// The size is no version's, or there is something in fields that this version does not have.
+    /// The size is below the first version's or above [`BYTES_MAX`], or there is something in fields that this version does
+    /// not have.
     Size,
 }
 

@@ -47,7 +47,8 @@ use std::thread::{self, JoinHandle};
 const SHARED_BYTES: u32 = 99 * 1024;
 /// Devices that were opened.
 static DEVICES: AtomicU64 = AtomicU64::new(0);
-/// Of a number of a stream or event: its place among those of its device, which is all that chance depends on.
+/// Low bits of a stream's or an event's number: its number within the device, which also seeds its pauses. The others are
+/// the device's.
 const PLACE_BITS: u32 = 40;
 
 /// The device.
@@ -59,7 +60,8 @@ pub struct Cpu {
     registry: Mutex<Registry>,
     streams: Mutex<BTreeMap<u64, Stream>>,
     events: Mutex<BTreeMap<u64, Arc<Event>>>,
-    /// Numbers of streams and events: none is used twice, nor by another device, which knows none of this one's.
+    /// Numbers of streams and events: none is used twice, nor by another device. There are enough for 2^24 devices with
+    /// 2^40 each.
     next: AtomicU64,
 }
 

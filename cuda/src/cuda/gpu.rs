@@ -165,7 +165,7 @@ impl Gpu {
     }
 
     /// The same of a call that says whether something is over.
-    fn is_complete_by(&self, operation: &'static str, code: Code) -> Result<bool, Error> {
+    fn polled(&self, operation: &'static str, code: Code) -> Result<bool, Error> {
         if code == sys::NOT_READY {
             forget_error();
             return Ok(false);
@@ -309,7 +309,7 @@ impl Device for Gpu {
     fn is_idle(&self, stream: StreamId) -> Result<bool, Error> {
         let stream = self.stream("is_idle", stream)?;
         // SAFETY: handles.
-        self.is_complete_by("is_idle", unsafe { sys::cudaStreamQuery(stream) })
+        self.polled("is_idle", unsafe { sys::cudaStreamQuery(stream) })
     }
 
     fn open_event(&self) -> Result<EventId, Error> {
@@ -342,7 +342,7 @@ impl Device for Gpu {
     fn is_complete(&self, event: EventId) -> Result<bool, Error> {
         let event = self.event("is_complete", event)?;
         // SAFETY: handles.
-        self.is_complete_by("is_complete", unsafe { sys::cudaEventQuery(event) })
+        self.polled("is_complete", unsafe { sys::cudaEventQuery(event) })
     }
 
     fn synchronize_event(&self, event: EventId) -> Result<(), Error> {

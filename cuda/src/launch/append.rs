@@ -25,7 +25,7 @@ impl Append {
         if p.tokens == 0 {
             return Ok(());
         }
-        check::counted("tokens", p.tokens.into(), u64::from(p.cache.heads) * 2, HEADS_MAX)?;
+        check::counted("tokens", p.tokens.into(), u64::from(p.cache.heads) * 2, check::WORK_MAX)?;
         check::rows("keys", p.keys)?;
         check::rows("values", p.values)?;
         check::needed("slots", p.slots)?;
@@ -71,6 +71,3 @@ impl Append {
         check::token_shape(["token_stride", "head_stride"], [p.tokens, p.cache.heads], strides, p.cache.head_dim)
     }
 }
-
-/// Heads of keys and values that one launch writes, or reads.
-pub(super) const HEADS_MAX: u64 = check::WORK_MAX;

@@ -1,6 +1,5 @@
 //! Keys and values out of their blocks, into contiguous memory.
 
-use super::append::HEADS_MAX;
 use super::check::{self, Checked, refuse};
 use super::pointers::{See, Where, see, see_cache, see_table};
 use super::refusal::Wrong;
@@ -30,7 +29,7 @@ impl Gather {
         if self.is_empty() {
             return Ok(());
         }
-        check::counted("total", p.total.into(), u64::from(p.cache.heads) * 2, HEADS_MAX)?;
+        check::counted("total", p.total.into(), u64::from(p.cache.heads) * 2, check::WORK_MAX)?;
         check::table(&p.table, self.table_rows, self.longest, p.cache.block_tokens)?;
         check::needed("first_keys", p.first_keys)?;
         check::needed("starts", p.starts)?;

@@ -28,11 +28,11 @@ pub(crate) fn output<T>(name: &'static str, pointer: *mut T) -> Result<(), Failu
     usable(name, pointer)
 }
 
-fn unusable(name: &'static str, pointer: *const u8, why: Unusable) -> Failure {
-    match why {
-        Unusable::Size => Failure::Size { name },
-        Unusable::Pointer if pointer.is_null() => Failure::Argument { name, must: "something else than NULL" },
-        Unusable::Pointer => Failure::Argument { name, must: "aligned for its type" },
+/// Why a struct that can grow cannot be used.
+fn unusable<T>(name: &'static str, pointer: *const T, why: Unusable) -> Failure {
+    match (why, usable(name, pointer)) {
+        (Unusable::Pointer, Err(failure)) => failure,
+        _ => Failure::Size { name },
     }
 }
 
@@ -42,7 +42,7 @@ fn unusable(name: &'static str, pointer: *const u8, why: Unusable) -> Failure {
 /// A pointer that is neither NULL nor misaligned points to a struct that has as many bytes as its size says.
 pub(crate) unsafe fn sized_input<T: Grows>(name: &'static str, pointer: *const WithSize<T>) -> Result<T, Failure> {
     // SAFETY: promised.
-    unsafe { sized::read(pointer) }.map_err(|why| unusable(name, pointer.cast(), why))
+    unsafe { sized::read(pointer) }.map_err(|why| unusable(name, pointer, why))
 }
 
 /// Whether a struct that can grow can be written.
@@ -51,6 +51,6 @@ pub(crate) unsafe fn sized_input<T: Grows>(name: &'static str, pointer: *const W
 /// As [`sized_input`].
 pub(crate) unsafe fn sized_output<T: Grows>(name: &'static str, pointer: *mut WithSize<T>) -> Result<(), Failure> {
     // SAFETY: promised.
-    unsafe { sized::stated(pointer) }.map_err(|why| unusable(name, pointer.cast(), why))?;
+    unsafe { sized::stated(pointer) }.map_err(|why| unusable(name, pointer, why))?;
     Ok(())
 }

@@ -97,14 +97,14 @@ pub unsafe extern "C" fn kvl_device_query_event(
     out: *mut u32,
     error: *mut KvlDeviceError,
 ) -> u32 {
-    let ask = || {
+    let query = || {
         claim::output("over", out)?;
         let over = device(handle)?.is_complete(EventId(event))?;
         // SAFETY: neither NULL nor misaligned, and promised.
         unsafe { out.write(over.into()) };
         Ok(())
     };
-    answer(ask(), error)
+    answer(query(), error)
 }
 
 /// # Safety
@@ -115,8 +115,8 @@ pub unsafe extern "C" fn kvl_device_synchronize_event(
     event: u64,
     error: *mut KvlDeviceError,
 ) -> u32 {
-    let wait = || Ok(device(handle)?.synchronize_event(EventId(event))?);
-    answer(wait(), error)
+    let synchronize = || Ok(device(handle)?.synchronize_event(EventId(event))?);
+    answer(synchronize(), error)
 }
 
 /// # Safety
@@ -128,6 +128,6 @@ pub unsafe extern "C" fn kvl_device_wait_event(
     event: u64,
     error: *mut KvlDeviceError,
 ) -> u32 {
-    let follow = || Ok(device(handle)?.wait_event(StreamId(stream), EventId(event))?);
-    answer(follow(), error)
+    let wait = || Ok(device(handle)?.wait_event(StreamId(stream), EventId(event))?);
+    answer(wait(), error)
 }

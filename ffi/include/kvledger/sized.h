@@ -1,4 +1,4 @@
-/* Structs that can grow begin with their size. Part of kvledger.h and of kvledger_cuda.h.
+/* Structs that can grow begin with their size. C11 or C++14. Part of kvledger.h and of kvledger_cuda.h.
  *
  *   kvl_pool_config config = KVL_SIZED(kvl_pool_config);     all zeros, but for the size
  *
