@@ -5,6 +5,7 @@
 #   ffi/check.sh            makes the archives first
 #   CI=true ffi/check.sh    gcc, clang and valgrind must all be there
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 
 work=${CARGO_TARGET_DIR:-target}/capi/check
