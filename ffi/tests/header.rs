@@ -14,9 +14,10 @@ use kvledger_core::{
     Snapshot, Step, Stream, StreamSet, Transfer, Window,
 };
 use kvledger_ffi::{
-    FAULT_TEXT_BYTES, FREE_BLOCKS_BYTES, HINT_ANY, HINT_OPENS, JOINTS_MAX, KvlAdmission, KvlBlockPair, KvlDecision,
-    KvlDomain, KvlEvent, KvlFault, KvlFreeBlocks, KvlFreeCursor, KvlGeometry, KvlJoint, KvlPool, KvlPrefix,
-    KvlProposal, KvlRank, KvlRefusal, KvlSplitBatch, KvlSplitFault, KvlVote, POOL_BYTES, RANK_BYTES, WithSize,
+    FAULT_TEXT_BYTES, FREE_BLOCKS_BYTES, Grows, HINT_ANY, HINT_OPENS, JOINTS_MAX, KvlAdmission, KvlBlockPair,
+    KvlDecision, KvlDomain, KvlEvent, KvlFault, KvlFreeBlocks, KvlFreeCursor, KvlGeometry, KvlJoint, KvlPool,
+    KvlPrefix, KvlProposal, KvlRank, KvlRefusal, KvlSplitBatch, KvlSplitFault, KvlVote, POOL_BYTES, RANK_BYTES,
+    WithSize,
 };
 use std::fmt::Write;
 use std::mem::{align_of, offset_of, size_of};
@@ -36,12 +37,24 @@ macro_rules! layout {
             &mut $out,
             &format!("offsetof({}, {}) == {}", $c, stringify!($field), fields + offset_of!($rust, $field)),
         );)*
+        // A field that came into padding later would be read from what an older caller never set.
+        let reserved = size_of::<<$rust as Grows>::Reserved>();
+        let listed = fields + reserved $(+ bytes(|whole: &$rust| &whole.$field))*;
+        if reserved > 0 {
+            require(&mut $out, &format!("offsetof({}, reserved) == {}", $c, fields + size_of::<$rust>()));
+        }
+        assert_eq!(listed, size_of::<WithSize<$rust>>(), "{}: padding, or a field that is not compared", $c);
     }};
     ($out:expr, $rust:ty as $c:literal { $($field:ident),* }) => {
         require(&mut $out, &format!("sizeof({}) == {}", $c, size_of::<$rust>()));
         require(&mut $out, &format!("KVL_ALIGNOF({}) == {}", $c, align_of::<$rust>()));
         $(require(&mut $out, &format!("offsetof({}, {}) == {}", $c, stringify!($field), offset_of!($rust, $field)));)*
     };
+}
+
+/// Of a field.
+fn bytes<T, F>(_: impl Fn(&T) -> &F) -> usize {
+    size_of::<F>()
 }
 
 fn require(out: &mut String, condition: &str) {
@@ -73,8 +86,8 @@ fn structures() -> String {
     layout!(out, RowView as "kvl_row_view" { row, blocks, tokens, version });
     layout!(out, Counts as "kvl_pool_counts" { blocks, committed, promised_and_safety, headroom });
     layout!(out, size, Snapshot as "kvl_pool_snapshot" {
-        blocks, committed, held, retiring, quarantined, idle, free, promised, safety, sequences, cancelled, tokens,
-        padding_tokens, entries, newest_epoch, frontier, failed_epochs, release_number, exact
+        blocks, committed, held, retiring, quarantined, idle, free, promised, safety, sequences, cancelled, exact,
+        tokens, padding_tokens, entries, newest_epoch, frontier, failed_epochs, release_number
     });
     layout!(out, size, SequenceSnapshot as "kvl_sequence_state" {
         tokens, held, entries, promised, group, row, row_version, admitted, cancelled
@@ -83,7 +96,7 @@ fn structures() -> String {
     layout!(out, size, AccountSnapshot as "kvl_account_state" { total, balance, sequences });
     layout!(out, Identity as "kvl_identity" { low, high });
     require(&mut out, &format!("sizeof(kvl_identity_key) == {}", size_of::<IdentityKey>()));
-    layout!(out, size, KvlDomain as "kvl_domain" { group, adapter, modality, salt, salt_bytes });
+    layout!(out, size, KvlDomain as "kvl_domain" { group, reserved, adapter, modality, salt, salt_bytes });
     layout!(out, RingState as "kvl_ring_state" { written, capacity, lost, dump_words });
     layout!(out, KvlFault as "kvl_fault" { invariant, what, expected, found });
     layout!(out, size, KvlGeometry as "kvl_geometry" {

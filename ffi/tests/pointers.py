@@ -23,7 +23,7 @@ import sys
 REFUSALS = {"refusal", "error", "refused_at"}
 SIZED = re.compile(r"^typedef struct (kvl_\w+) \{\n  size_t size;", re.MULTILINE)
 # Those that were not set, or are nobody's; and how much larger the structs of a later version are here.
-SIZES = ["0", "1", "sizeof({}) - 1", "4097", "SIZE_MAX"]
+SIZES = ["0", "1", "sizeof(size_t)", "sizeof({}) + 1", "4104", "SIZE_MAX"]
 LATER = 24
 # Handles that are passed by value, and which of them must be refused: the globals of the program are named so.
 HANDLES = {

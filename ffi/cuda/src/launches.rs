@@ -32,6 +32,7 @@ pub struct KvlAttendSizes {
 // SAFETY: integers, laid out as C does it.
 unsafe impl Grows for KvlAttendSizes {
     const FIRST_BYTES: usize = 32;
+    type Reserved = ();
 }
 
 /// Enqueues what `launch` makes.

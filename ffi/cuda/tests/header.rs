@@ -31,6 +31,9 @@ macro_rules! layout {
         let mut all = vec![format!("sizeof({}) == {}", $c, size_of::<WithSize<$rust>>())];
         all.push(format!("offsetof({}, size) == 0", $c));
         $(all.push(format!("offsetof({}, {}) == {}", $c, stringify!($field), fields + offset_of!($rust, $field)));)*
+        // A field that came into padding later would be read from what an older caller never set.
+        let listed = fields $(+ bytes(|whole: &$rust| &whole.$field))*;
+        assert_eq!(listed, size_of::<WithSize<$rust>>(), "{}: padding, or a field that is not compared", $c);
         all
     }};
     ($rust:ty as $c:literal { $($field:ident),* }) => {{
@@ -38,6 +41,11 @@ macro_rules! layout {
         $(all.push(format!("offsetof({}, {}) == {}", $c, stringify!($field), offset_of!($rust, $field)));)*
         all
     }};
+}
+
+/// Of a field.
+fn bytes<T, F>(_: impl Fn(&T) -> &F) -> usize {
+    size_of::<F>()
 }
 
 #[test]

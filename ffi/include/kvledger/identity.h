@@ -27,6 +27,7 @@ typedef struct kvl_identity_key {
 typedef struct kvl_domain {
   size_t size;       /* KVL_SIZED */
   uint32_t group;    /* trust group */
+  uint32_t reserved; /* 0 */
   uint64_t adapter;  /* LoRA and its kin; 0 is the model alone */
   uint64_t modality; /* or any other variant whose keys and values differ */
   const void *salt;  /* what a tenant gives to share with the same salt only; may be NULL */

@@ -35,6 +35,7 @@ typedef struct kvl_pool_snapshot {
   uint32_t safety;      /* S */
   uint32_t sequences;   /* not ended */
   uint32_t cancelled;   /* of these, cancelled */
+  uint32_t exact;       /* 1; or 0: torn, each number was right at some moment of the call */
   uint64_t tokens;
   uint64_t padding_tokens; /* slots of held blocks without a token */
   uint64_t entries;        /* blocks in the rows of all sequences, a shared one in each: `held` if nothing was shared */
@@ -42,7 +43,6 @@ typedef struct kvl_pool_snapshot {
   uint64_t frontier;
   uint64_t failed_epochs;
   uint64_t release_number;
-  uint32_t exact; /* 1; or 0: torn, each number was right at some moment of the call */
 } kvl_pool_snapshot;
 
 typedef struct kvl_sequence_state {
@@ -65,6 +65,7 @@ typedef struct kvl_group_state {
   uint32_t committed; /* A: its blocks, each once */
   uint32_t promised;  /* R: of its sequences, accounts and shared blocks */
   uint32_t idle;      /* E: its cached blocks */
+  uint32_t reserved;
 } kvl_group_state;
 
 typedef struct kvl_account_state {
@@ -72,6 +73,7 @@ typedef struct kvl_account_state {
   uint32_t total;
   uint32_t balance;
   uint32_t sequences;
+  uint32_t reserved;
 } kvl_account_state;
 
 #define KVL_FAULT_TEXT_BYTES 64

@@ -29,6 +29,7 @@ typedef struct kvl_pool_config {
   uint32_t token_check;  /* 1: tokens of published blocks are kept, 4 bytes each, and compared at hits */
   uint32_t transfers;    /* running at once, 0 .. 1024: a bit for each block and each of them */
   uint32_t events;       /* entries of the ring of events: 0, or a power of two up to 2^20 */
+  uint32_t reserved;     /* 0 */
 } kvl_pool_config;
 
 /* What is kept of blocks that nobody holds, and in which order it is evicted. */

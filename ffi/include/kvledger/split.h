@@ -40,6 +40,7 @@ typedef struct kvl_split {
   uint32_t sequences_max;    /* of a batch */
   uint32_t query_tokens_max; /* of a batch, all sequences together */
   uint32_t keys_max;         /* of a sequence */
+  uint32_t reserved;         /* 0 */
 } kvl_split;
 
 /* One batch. NULL where it says so. */
