@@ -30,8 +30,8 @@ typedef struct kvl_ring_state {
  * bytes, and the handle's alone from then on. A call costs two locked instructions more and a store for each word of
  * its record: 2 to 12 words and what its lists need; for a batch half a word a row, or three if a row was refused (a
  * batch of more rows than a third of the ring's words is not recorded). A call that finds the ring in use by another
- * thread is made all the same, and counted as lost. KVL_INVALID: KVL_ARGUMENT_MEMORY if the ring is too small or not
- * aligned, KVL_ARGUMENT_POINTER if it is NULL. Threads: any. Cost: O(ring + sequences + groups). */
+ * thread is made all the same, and counted as lost. KVL_INVALID, KVL_ARGUMENT_MEMORY if the ring is too small or not
+ * aligned. Threads: any. Cost: O(ring + sequences + groups). */
 kvl_status kvl_recording(const kvl_pool *pool, void *ring, size_t ring_bytes, kvl_pool *recording,
                          kvl_refusal *refusal);
 /* What the ring of this handle has in it; zeros without one. */
