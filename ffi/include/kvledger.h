@@ -20,7 +20,7 @@
  *             the size of a struct that can grow. What has a state of its own (memory, a budget, a cursor, a rank)
  *             stands where its noun does, and is changed in place.
  *   Sizes     A struct with `size` as its first field can grow, and says there what it is: KVL_SIZED(type) of
- *             kvledger/sized.h makes one, zeros besides. No other kvl_ struct ever changes.
+ *             kvledger/sized.h makes one, zeros besides. No other kvl_ struct changes.
  *   refusal   is written on refusal only: the status again, and its details. It may be NULL; no other pointer may
  *             (KVL_ARGUMENT_POINTER), unless it is said.
  *   Arrays    are a pointer and a count of entries. With the count 0 the pointer may be NULL.
@@ -38,7 +38,7 @@
  *   Handles   are values. One that is over, repeated or of a pool of another number is KVL_STALE, with no effect. Pools
  *             of one program get different numbers (kvl_pool_config): a pool takes a handle of another one with its own
  *             number for one of its own.
- *   Reserved  Numbers are never used again for something else.
+ *   Versions  Which programs and libraries go together: kvledger/version.h.
  *
  * Of each function is said what it does, and then:
  *
@@ -52,11 +52,10 @@
  *     ROOM      KVL_NEVER_FITS: more than N - S - watermark, the group's quota or the row's width. KVL_RETRY_AFTER, or
  *               KVL_WOULD_BLOCK: A + R + S + watermark has no room now, or the group's A + R has none in its quota.
  *     REQUEST   Of an admission. KVL_ARGUMENT_TOKENS: no prompt, or 2^32 tokens and more in all. _WINDOW: tokens and no
- *               chunk. _COUNT: a promise of neither kind, promise_blocks with KVL_PROMISE_FULL, or a promise below the
- *               prompt's blocks. _GROUP: none of this number, or not that of the sequence's admission before. _STREAM:
- *               none that there is. _ACCOUNT: of another group. KVL_STALE: the account. KVL_FULL: 2^20 - 1 sequences
- *               draw on it. ROWS; ROOM, and on a shared account only KVL_NEVER_FITS of that, by its total and the
- *               width.
+ *               chunk. _PROMISE: of neither kind, promise_blocks with KVL_PROMISE_FULL, or below the prompt's blocks.
+ *               _GROUP: none of this number, or not that of the sequence's admission before. _STREAM: none that there
+ *               is. _ACCOUNT: of another group. KVL_STALE: the account. KVL_FULL: 2^20 - 1 sequences draw on it. ROWS;
+ *               ROOM, and on a shared account only KVL_NEVER_FITS of that, by its total and the width.
  *     HITS      Of names that are looked for. KVL_ARGUMENT_TOKENS: tokens that are not block_tokens for each.
  *               KVL_OVER_PROMISE, KVL_RETRY_AFTER: a shared account, which pays for hits, has too little.
  *     STEP      Of added tokens. KVL_ARGUMENT_TOKENS: 0, or 2^32 and more in all. KVL_BUSY: unaccepted tokens; or a
@@ -66,7 +65,7 @@
  *               KVL_CORRUPT, KVL_PLACE_FREE_LIST: fewer are free than are counted.
  *     ROWS      KVL_BUSY: with two rows a sequence, both are read in place by work that is not over (kvl_launch_row).
  *     TABLE     KVL_CORRUPT, KVL_PLACE_TABLE: the row named what the sequence cannot hold. All else has been done.
- *     GRIP      Of a transfer that begins. KVL_ARGUMENT_TRANSFERS: an access that is neither. KVL_FULL: as many run as
+ *     GRIP      Of a transfer that begins. KVL_ARGUMENT_ACCESS: neither of the two. KVL_FULL: as many run as
  *               the pool has room for. KVL_BUSY: a block has 15 holds, or a transfer writes it. KVL_WOULD_BLOCK,
  *               KVL_RETRY_AFTER: for what it costs. Then nothing is held.
  *     ENDED     KVL_STALE: the transfer was ended before. KVL_BUSY: another thread quarantines it.
@@ -97,8 +96,9 @@
 #ifndef KVLEDGER_H
 #define KVLEDGER_H
 
-#include "kvledger/answer.h" /* what every function answers */
-#include "kvledger/sized.h"  /* structs that can grow */
+#include "kvledger/answer.h"  /* what every function answers */
+#include "kvledger/sized.h"   /* structs that can grow */
+#include "kvledger/version.h" /* what goes together */
 
 /* In the order in which a user meets them. */
 #include "kvledger/pool.h"      /* from bytes to a pool */

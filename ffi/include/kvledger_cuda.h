@@ -170,7 +170,11 @@ kvl_device_status kvl_device_read(kvl_device device, kvl_stream stream, void *to
  * checksum), go where an id leads. KVL_DEVICE_HANDLE, _LOST. */
 
 /* An address as a pointer of a kernel's parameters. */
+#ifdef __cplusplus
+#define KVL_POINTER(type, address) reinterpret_cast<type *>(static_cast<uintptr_t>(address))
+#else
 #define KVL_POINTER(type, address) ((type *)(uintptr_t)(address))
+#endif
 
 /* What the host knows of a batch and the parameters do not say. */
 typedef struct kvl_attend_sizes {

@@ -4,8 +4,8 @@
     ffi/tests/pointers.py INCLUDE_FOLDER > pointers.c
 
 Each function is called with every pointer NULL, with each pointer alone NULL, and with each alone misaligned, other
-pointers going to large enough memory, numbers being 1 and handles stale. A function must answer, and not crash; with
-every pointer NULL it must refuse; and when it refuses, no output but the refusal is written.
+pointers going to large enough memory, numbers being 1 and handles good. A function must answer, and not crash; it must
+refuse the pointer and nothing else; and when it refuses, no output but the refusal is written.
 
 Each struct that can grow is also given with sizes that were not set, which must be refused as that; as a program of a
 later version has it, larger with zeros behind, which must change nothing; and with something else behind an input,
@@ -34,6 +34,9 @@ HANDLES = {
     "kvl_stream": ["none", "over", "foreign"],
     "kvl_event_mark": ["none", "over", "foreign"],
 }
+# Pointers that may be NULL, or are kept and not looked at.
+OPTIONAL = {("kvl_identity_key_block", "media"), ("kvl_device_open_cpu", "options"), ("kvl_prefix_of", "identities")}
+KEPT = {("kvl_prefix_of", "identities")}
 TABLE_IN_MEMORY = ("kvl_attach", "memory", "table")
 # Calls of these with zeros besides are refused for another argument before the handle is looked at.
 HIDDEN = {
@@ -108,10 +111,12 @@ static int refused_size(unsigned status, int details, int is_device) {
   return status == KVL_INVALID && refusal.argument == KVL_ARGUMENT_SIZE;
 }
 
-static int refused_pointer(int details) {
+/* The same of a pointer. */
+static int refused_pointer(unsigned status, int details, int is_device) {
   kvl_refusal refusal;
+  if (is_device) return status == KVL_DEVICE_ARGUMENT;
   memcpy(&refusal, room[details], sizeof refusal);
-  return refusal.code == KVL_INVALID && refusal.argument == KVL_ARGUMENT_POINTER;
+  return status == KVL_INVALID && refusal.argument == KVL_ARGUMENT_POINTER;
 }
 
 /* The size stays; what is written of an output of a later version is zeros at its end, and nothing behind it. */
@@ -212,7 +217,8 @@ def call(function, params, spoilt, how, sized, before=(), over=None):
     ]
     lines += before
     # Handles are good only where another one is what is tried.
-    others = "good" if how in {"none", "over", "foreign", "sized"} else "none"
+    refused = how in {"null", "askew"} and not {params[i][1] for i in spoilt} & REFUSALS
+    others = "good" if refused or how in {"none", "over", "foreign", "sized"} else "none"
     arguments = []
     for i, (kind, _, pointer, _) in enumerate(params):
         place = over if i in spoilt and over is not None else i
@@ -281,7 +287,7 @@ def overlaps_of(function, params, sized):
         # A size that was set is over another output that has none.
         lines += call(function, params, [other], "over it", sized, over=one)
         what = f'"{params[one][1]} and {params[other][1]} in one place"'
-        said = "1" if details in (one, other) else f"refused_pointer({details})"
+        said = "1" if details in (one, other) else f"refused_pointer(status, {details}, 0)"
         lines.append(f'  must_be(status == KVL_INVALID && {said}, "{function}", {other}, {what});')
     return lines
 
@@ -293,11 +299,16 @@ def calls_of(function, params, sized):
     if needed:
         lines += call(function, params, every, "null", sized)
         lines.append(f'  must_refuse("{function}", status, "NULL for all of its pointers");')
+    details = next(i for i, (_, name, _, _) in enumerate(params) if name in {"refusal", "error"})
+    is_device = int(params[details][1] == "error")
     for index in every:
-        lines += call(function, params, [index], "null", sized)
+        kind, name = params[index][:2]
         # Bytes have no alignment to lack.
-        if params[index][0] not in {"void*", "const void*", "void**"}:
-            lines += call(function, params, [index], "askew", sized)
+        for how, spared in [("null", OPTIONAL)] + [("askew", KEPT)] * (kind not in {"void*", "const void*"}):
+            lines += call(function, params, [index], how, sized)
+            if index in needed and (function, name) not in spared:
+                what = f'"{how}, not answered as that"'
+                lines.append(f'  must_be(refused_pointer(status, {details}, {is_device}), "{function}", {index}, {what});')
     return lines + sizes_of(function, params, sized) + handles_of(function, params, sized) + overlaps_of(
         function, params, sized
     )

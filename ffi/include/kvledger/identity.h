@@ -36,8 +36,7 @@ typedef struct kvl_domain {
 
 /* A key of 128 bits from a source of randomness. Results: none. Cost: O(1). */
 kvl_status kvl_identity_key_new(uint64_t low, uint64_t high, kvl_identity_key *key, kvl_refusal *refusal);
-/* The name of the beginning of a prompt.
- * Results: KVL_ARGUMENT_LENGTH for a salt of 2^32 bytes or more. Cost: O(salt). */
+/* The name of the beginning of a prompt. Results: KVL_ARGUMENT_SALT for 2^32 bytes or more of it. Cost: O(salt). */
 kvl_status kvl_identity_key_root(const kvl_identity_key *key, const kvl_domain *domain, kvl_identity *root,
                                  kvl_refusal *refusal);
 /* The name of a block of `count` tokens, from that of the block before it. `media` names what its placeholder tokens

@@ -134,24 +134,24 @@ kvl_status kvl_waste_fraction(const uint32_t *lengths, size_t count, uint32_t to
 kvl_status kvl_extra_reservations(uint64_t pool_slots, uint32_t tokens_max, uint64_t running, uint64_t *reservations,
                                   kvl_refusal *refusal);
 
-/* At most 2^20 trials, and a probability in 0 .. 1, else KVL_ARGUMENT_LENGTH. They are independent of one another:
+/* At most 2^20 trials, and a probability in 0 .. 1. They are independent of one another:
  * requests often are not, and then the truth can be anything. */
 
-/* The probability of exactly so many successes. Results: KVL_ARGUMENT_LENGTH. Cost: O(trials). */
+/* The probability of exactly so many successes. Results: KVL_ARGUMENT_TRIALS, _PROBABILITY. Cost: O(trials). */
 kvl_status kvl_binomial_pmf(uint32_t trials, double probability, uint32_t successes, double *mass,
                             kvl_refusal *refusal);
 /* The probability of at least so many, summed from that side: a small tail keeps its digits.
- * Results: KVL_ARGUMENT_LENGTH. Cost: O(trials). */
+ * Results: KVL_ARGUMENT_TRIALS, _PROBABILITY. Cost: O(trials). */
 kvl_status kvl_binomial_tail(uint32_t trials, double probability, uint32_t successes, double *tail,
                              kvl_refusal *refusal);
-/* trials * probability. Results: KVL_ARGUMENT_LENGTH. */
+/* trials * probability. Results: KVL_ARGUMENT_TRIALS, _PROBABILITY. */
 kvl_status kvl_binomial_mean(uint32_t trials, double probability, double *mean, kvl_refusal *refusal);
-/* trials * probability * (1 - probability). Results: KVL_ARGUMENT_LENGTH. */
+/* trials * probability * (1 - probability). Results: KVL_ARGUMENT_TRIALS, _PROBABILITY. */
 kvl_status kvl_binomial_variance(uint32_t trials, double probability, double *variance, kvl_refusal *refusal);
 
 /* ---- Device budget ------------------------------------------------------------------------------------------- *
  *
- * A `region` that is none of these is KVL_ARGUMENT_BUDGET. */
+ * A `region` that is none of these is KVL_ARGUMENT_REGION. */
 
 #define KVL_REGIONS 7
 
@@ -182,23 +182,23 @@ kvl_status kvl_budget_new(uint64_t device_bytes, kvl_budget *budget, kvl_refusal
 /* Bytes of the whole device. Results: none. */
 kvl_status kvl_budget_device_bytes(const kvl_budget *budget, uint64_t *bytes, kvl_refusal *refusal);
 /* Sets the most bytes that a region may use.
- * Results: KVL_ARGUMENT_BUDGET if the bounds together would exceed the device, or the region uses more already;
- * _OVERFLOW. */
+ * Results: KVL_ARGUMENT_REGION; _BUDGET if the bounds together would exceed the device, or the region uses more
+ * already; _OVERFLOW. */
 kvl_status kvl_budget_set_bound(kvl_budget *budget, uint32_t region, uint64_t bytes, kvl_refusal *refusal);
 /* Bytes of the device that no region was given. Results: none. */
 kvl_status kvl_budget_spare_bytes(const kvl_budget *budget, uint64_t *bytes, kvl_refusal *refusal);
 /* Counts `bytes` more as used, before they are allocated.
- * Results: KVL_ARGUMENT_BUDGET if the region would exceed its bound. */
+ * Results: KVL_ARGUMENT_REGION; _BUDGET if the region would exceed its bound. */
 kvl_status kvl_budget_take(kvl_budget *budget, uint32_t region, uint64_t bytes, kvl_refusal *refusal);
 /* Counts `bytes` as no longer used, after they are freed.
- * Results: KVL_ARGUMENT_BUDGET if the region does not use so many. */
+ * Results: KVL_ARGUMENT_REGION; _BUDGET if the region does not use so many. */
 kvl_status kvl_budget_give_back(kvl_budget *budget, uint32_t region, uint64_t bytes, kvl_refusal *refusal);
 /* Records how many bytes the region was measured to use now, and answers by how many that is above its bound; a fact is
  * recorded even so.
- * Results: KVL_ARGUMENT_BUDGET. */
+ * Results: KVL_ARGUMENT_REGION. */
 kvl_status kvl_budget_observe(kvl_budget *budget, uint32_t region, uint64_t bytes, uint64_t *excess,
                               kvl_refusal *refusal);
-/* Bound, use and the highest use of a region, in bytes. Results: KVL_ARGUMENT_BUDGET. */
+/* Bound, use and the highest use of a region, in bytes. Results: KVL_ARGUMENT_REGION. */
 kvl_status kvl_budget_usage(const kvl_budget *budget, uint32_t region, kvl_usage *usage, kvl_refusal *refusal);
 
 #ifdef __cplusplus

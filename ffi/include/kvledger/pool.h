@@ -73,8 +73,7 @@ kvl_status kvl_init(void *memory, size_t memory_bytes, uint32_t *table, size_t t
 /* A view of a pool that was initialized, by this version of the library, in memory shared with this process, mapped at
  * any address.
  * Results: KVL_BUSY while it is being initialized; KVL_ARGUMENT_HEADER (no pool of this version, or it contradicts
- * itself), _MEMORY (NULL, not aligned, or less than the header says), _TABLE (NULL, misaligned, or too few entries);
- * CONFIG for a header whose fields were changed. Cost: O(1). */
+ * itself), _MEMORY (not aligned, or less than the header says), _TABLE (too few entries). Cost: O(1). */
 kvl_status kvl_attach(void *memory, size_t memory_bytes, uint32_t *table, size_t table_entries, kvl_pool *pool,
                       kvl_refusal *refusal);
 /* What the pool was made of; `safety` is what it was then. Results: none. Cost: O(1). */

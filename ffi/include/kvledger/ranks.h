@@ -88,7 +88,7 @@ kvl_status kvl_rank_outstanding(const kvl_rank *rank, kvl_vote *vote, kvl_refusa
  * on some other rank; nobody may use it before the commit. The names are those of the prompt's full blocks. A request
  * that cannot be admitted is a no, whatever the reason, and waits for its decision too.
  * Results: KVL_STALE, KVL_BUSY as in the table; KVL_ARGUMENT_SEQUENCE if the number was voted on with another proposal
- * or sequence, _COUNT for a promise of neither kind. Then nothing happened. Cost: as kvl_admit_prefix. */
+ * or sequence, _PROMISE for one of neither kind. Then nothing happened. Cost: as kvl_admit_prefix. */
 kvl_status kvl_rank_vote(kvl_rank *rank, kvl_sequence sequence, const kvl_proposal *proposal,
                          const kvl_identity *identities, size_t count, kvl_vote *vote, kvl_refusal *refusal);
 /* All said yes: the sequence is admitted, with `cached_tokens` tokens that need not be computed, the decision's. If it

@@ -31,7 +31,13 @@ typedef struct kvl_window {
 
 /* Sets of streams, one bit each: all of them, or one (empty if there is no such stream); joined by |. */
 #define KVL_STREAMS_ALL UINT64_MAX
-#define KVL_STREAMS_ONE(stream) ((uint32_t)(stream) < 64 ? UINT64_C(1) << ((uint32_t)(stream) & 63) : UINT64_C(0))
+#ifdef __cplusplus
+#define KVL_STREAMS_NUMBER(stream) static_cast<uint64_t>(stream)
+#else
+#define KVL_STREAMS_NUMBER(stream) ((uint64_t)(stream))
+#endif
+#define KVL_STREAMS_ONE(stream)                                                                              \
+  (KVL_STREAMS_NUMBER(stream) < 64 ? UINT64_C(1) << (KVL_STREAMS_NUMBER(stream) & 63) : UINT64_C(0))
 
 typedef struct kvl_admission {
   size_t size;                 /* KVL_SIZED */
