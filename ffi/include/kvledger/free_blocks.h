@@ -28,9 +28,13 @@ typedef struct kvl_free_cursor {
 #define KVL_HINT_ANY 0u
 #define KVL_HINT_OPENS UINT32_MAX /* it begins something that will grow */
 
+/* Nothing is refused but NULL, where no more is said. Threads: any, each cursor by one. Lock-free. */
+
+/* Bytes that a list of so many blocks needs, a multiple of KVL_MEMORY_ALIGN. Cost: O(1). */
 kvl_status kvl_free_blocks_bytes(uint32_t blocks, size_t *bytes, kvl_refusal *refusal);
 /* Blocks 1 .. `blocks` are free. `memory` is aligned to KVL_MEMORY_ALIGN; it is overwritten, and the list's alone from
- * then on. */
+ * then on. KVL_INVALID: KVL_ARGUMENT_BLOCKS for 0 or more than a pool has, KVL_ARGUMENT_MEMORY (too small, not aligned).
+ * Cost: O(bytes). */
 kvl_status kvl_free_blocks_init(void *memory, size_t memory_bytes, uint32_t blocks, kvl_free_blocks *list,
                                 kvl_refusal *refusal);
 /* A cursor that looks at block `id` first: threads that begin far apart do not meet. */

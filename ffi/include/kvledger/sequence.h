@@ -104,8 +104,9 @@ kvl_status kvl_open(const kvl_pool *pool, kvl_sequence *sequence, kvl_refusal *r
 /* Promises a sequence the blocks that it may come to need: one decision, A + R + S + promise + watermark <= N. Nothing
  * is taken yet; from now on taking them cannot fail. Besides: KVL_INVALID with KVL_ARGUMENT_TOKENS (no prompt, or 2^32
  * tokens and more in all), _COUNT (a promise of neither kind, or below the prompt's blocks), _WINDOW (no chunk),
- * _GROUP, _STREAM, _ACCOUNT (of another group); KVL_STALE for the account; KVL_NEVER_FITS, KVL_WOULD_BLOCK,
- * KVL_RETRY_AFTER. Cost: O(1); when refused, O(retiring blocks). */
+ * _GROUP, _STREAM, _ACCOUNT (of another group); KVL_STALE for the account, and KVL_FULL if 2^20 - 1 sequences draw on
+ * it; KVL_BUSY while both of its rows are being read, by work of whoever had them before; KVL_NEVER_FITS,
+ * KVL_WOULD_BLOCK, KVL_RETRY_AFTER. Cost: O(1); when refused, O(retiring blocks). */
 kvl_status kvl_admit(const kvl_pool *pool, kvl_sequence sequence, const kvl_admission *admission,
                      kvl_admitted *admitted, kvl_refusal *refusal);
 /* Closes the sequence's account at once, from any thread, at any moment: what was left of its promise is everybody's
@@ -116,7 +117,8 @@ kvl_status kvl_cancel(const kvl_pool *pool, kvl_sequence sequence, kvl_refusal *
  * is over. Also after kvl_cancel. KVL_CORRUPT if its row names blocks that it cannot hold: it has ended all the same.
  * Cost: O(blocks held). */
 kvl_status kvl_end(const kvl_pool *pool, kvl_sequence sequence, kvl_released *released, kvl_refusal *refusal);
-/* The same, but the handle stays, opened, to be admitted again with what it had generated in the prompt. */
+/* The same of an admitted sequence, but the handle stays, opened, to be admitted again with what it had generated in the
+ * prompt. KVL_CANCELLED after kvl_cancel: it is to be ended. */
 kvl_status kvl_preempt(const kvl_pool *pool, kvl_sequence sequence, kvl_released *released, kvl_refusal *refusal);
 /* Lets other streams touch its blocks too: before work with them is submitted there. Besides: KVL_INVALID,
  * KVL_ARGUMENT_STREAM for an empty set. Cost: O(1). */
@@ -157,7 +159,7 @@ kvl_status kvl_draw_safety(const kvl_pool *pool, kvl_sequence sequence, uint32_t
 
 /* ---- Tokens and blocks that are given back while a sequence runs ---------------------------------------------- *
  *
- * Answers and threads as above. */
+ * Answers and threads as above. KVL_CORRUPT as kvl_end, of all that give blocks back. */
 
 /* Adds `tokens` proposed tokens: one step computes them all, and kvl_accept says which of them stay. Blocks are taken
  * as by kvl_advance, from a promise that covers them (`speculative_tokens`). Until they are accepted kvl_advance and

@@ -57,8 +57,7 @@ typedef struct kvl_published {
  * beginning of the row; the rest is promised. A block that somebody holds costs nothing, an idle one costs one, and so
  * does one that comes back to its holder. Up to prompt / block_tokens blocks; with a window, the longest prefix of
  * which the blocks in the window are found. Go on computing at token `admitted->cached_tokens`, once `admitted->after`
- * is over. Besides: as kvl_admit (KVL_INVALID with KVL_ARGUMENT_TOKENS, _COUNT, _WINDOW, _GROUP, _STREAM, _ACCOUNT;
- * KVL_NEVER_FITS, KVL_WOULD_BLOCK, KVL_RETRY_AFTER); KVL_ARGUMENT_TOKENS too for tokens that are not block_tokens for
+ * is over. Besides: as kvl_admit; KVL_ARGUMENT_TOKENS too for tokens that are not block_tokens for
  * each name; with a shared account, which pays for hits, KVL_OVER_PROMISE or KVL_RETRY_AFTER if it has too little.
  * Refused, nothing was evicted or taken. Cost: O(count); when refused, O(retiring blocks * count). */
 kvl_status kvl_admit_prefix(const kvl_pool *pool, kvl_sequence sequence, const kvl_admission *admission,
@@ -96,7 +95,8 @@ kvl_status kvl_withdraw(const kvl_pool *pool, kvl_sequence sequence, uint32_t fi
 /* Holds what is found of a prefix, so that it is not evicted: an opened sequence becomes its holder, and has it in its
  * row, of which kvl_sequence_snapshot has the number. `streams` are those whose work will read it. Priced as hits of
  * kvl_admit_prefix; nothing is promised. Besides:
- * KVL_INVALID with KVL_ARGUMENT_GROUP, _STREAM, _TOKENS; KVL_NEVER_FITS, KVL_WOULD_BLOCK, KVL_RETRY_AFTER.
+ * KVL_INVALID with KVL_ARGUMENT_GROUP, _STREAM, _TOKENS; KVL_BUSY while both of its rows are being read; KVL_NEVER_FITS,
+ * KVL_WOULD_BLOCK, KVL_RETRY_AFTER.
  * Cost: O(count). */
 kvl_status kvl_pin(const kvl_pool *pool, kvl_sequence sequence, uint32_t group, uint64_t streams,
                    const kvl_prefix *prefix, uint32_t watermark, kvl_admitted *admitted, kvl_refusal *refusal);
@@ -143,8 +143,9 @@ typedef struct kvl_copy {
  * `output_tokens_max` tokens. An admission for all or none of them, in the parent's group, with its window and streams:
  * each child's own growth, one more if the last block is not full, one for each block that comes back to its holder.
  * Besides: KVL_INVALID with KVL_ARGUMENT_COUNT (no children), _TOKENS, _SEQUENCE (the parent is not admitted, a child
- * is, or one is named twice), _ACCOUNT (the parent draws on a shared one), _GROUP; KVL_BUSY for unaccepted tokens or a
- * copy of the parent that was not submitted; KVL_FULL for a block with 1,023 holders; KVL_NEVER_FITS, KVL_WOULD_BLOCK,
+ * is, or one is named twice), _ACCOUNT (the parent draws on a shared one), _GROUP (of a child that was admitted to
+ * another one before); KVL_BUSY for unaccepted tokens or a copy of the parent that was not submitted, or while both rows
+ * of a child are being read; KVL_FULL for a block with 1,023 holders; KVL_NEVER_FITS, KVL_WOULD_BLOCK,
  * KVL_RETRY_AFTER. Threads: the driver of all of them. Cost: O(count * blocks). */
 kvl_status kvl_fork(const kvl_pool *pool, kvl_sequence parent, const kvl_sequence *children, size_t count,
                     uint32_t output_tokens_max, uint32_t watermark, kvl_forked *forked, kvl_refusal *refusal);

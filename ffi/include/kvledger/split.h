@@ -137,17 +137,18 @@ kvl_status kvl_split_prefill(uint32_t heads, uint32_t query_heads, uint32_t thre
  * below refuse these too. */
 kvl_status kvl_split_check(const kvl_split *split, kvl_refusal *refusal);
 kvl_status kvl_split_layout(const kvl_split *split, kvl_split_places *layout, kvl_refusal *refusal);
-/* What the plan would have; nothing is written. */
+/* What the plan would have; nothing is written. KVL_INVALID as kvl_split_plan, less OUTPUT. */
 kvl_status kvl_split_count(const kvl_split *split, const kvl_split_batch *batch, kvl_split_counts *counts,
                            kvl_refusal *refusal);
-/* Writes layout.bytes / 4 words, all of them. KVL_INVALID: SEQUENCES, TOKENS, LENGTH (above the maximum), QUERIES, RANGES,
+/* Writes layout.bytes / 4 words, all of them. KVL_INVALID: SEQUENCES, TOKENS, LENGTH (above the maximum), QUERIES,
  * OUTPUT (too few words); then nothing is written. Cost: O(row tiles + words). */
 kvl_status kvl_split_plan(const kvl_split *split, const kvl_split_batch *batch, uint32_t generation, uint32_t *words,
                           size_t words_count, kvl_split_header *header, kvl_refusal *refusal);
 /* KVL_INVALID, KVL_ARGUMENT_HEADER: no plan of this split, or one that is being written. Cost: O(words). */
 kvl_status kvl_split_read(const kvl_split *split, const uint32_t *words, size_t words_count, kvl_split_header *header,
                           kvl_refusal *refusal);
-/* Looks at every entry, for tests. A fault is a finding: the status is KVL_OK, and fault->what is not empty. */
+/* Looks at every entry, for tests. A fault is a finding: the status is KVL_OK, and fault->what is not empty. KVL_INVALID as
+ * kvl_split_plan, and HEADER as kvl_split_read. Cost: as both. */
 kvl_status kvl_split_validate(const kvl_split *split, const kvl_split_batch *batch, const uint32_t *words,
                               size_t words_count, kvl_split_fault *fault, kvl_refusal *refusal);
 
