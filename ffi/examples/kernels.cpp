@@ -181,7 +181,7 @@ int main() {
   attend.part_lse = gpu.empty<float>(std::size_t{places.parts_max} * KVK_DECODE_ROWS);
   attend.status = append.status;
   attend.scale = 1 / std::sqrt(static_cast<float>(kDim));
-  attend.window = -1;
+  attend.window_left = -1;
   attend.query_heads = kQueryHeads;
   attend.sequences = 1;
   attend.type = KVK_BF16;

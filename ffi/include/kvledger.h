@@ -18,7 +18,7 @@
  *   Outputs   come last but for `refusal`, and are written on success only; what is in them before is never read but the
  *             size of a struct that can grow.
  *   Sizes     A struct with `size` as its first field can grow, and says there what it is: KVL_SIZED(type) of
- *             kvledger/sized.h makes one, zeros besides. No other kvl_ struct ever changes.
+ *             kvledger/sized.h makes one, zeros besides. No other kvl_ struct changes.
  *   refusal   is written on refusal only: the status again, and its details. It may be NULL; no other pointer may
  *             (KVL_INVALID, KVL_ARGUMENT_POINTER), unless it is said.
  *   Arrays    are a pointer and a count of entries. With the count 0 the pointer may be NULL.
@@ -31,15 +31,16 @@
  *             and a kvl_free_cursor, a kvl_event_cursor and a kvl_rank are one thread's. There are no locks that are
  *             waited for, no allocation and no state of the process: signal handlers and code before main may call, too.
  *   Handles   are values. One that is over, repeated or of another pool is answered KVL_STALE, with no effect.
- *   Reserved  Numbers are never used again for something else.
+ *   Versions  Which programs and libraries go together: kvledger/version.h.
  *
  * What each operation does, in full, with every refusal that it answers, is in the documentation of kvledger-core: the
  * functions here have the names of its methods (`release` is kvl_release_blocks). */
 #ifndef KVLEDGER_H
 #define KVLEDGER_H
 
-#include "kvledger/answer.h" /* what every function answers */
-#include "kvledger/sized.h"  /* structs that can grow */
+#include "kvledger/answer.h"  /* what every function answers */
+#include "kvledger/sized.h"   /* structs that can grow */
+#include "kvledger/version.h" /* what goes together */
 
 /* In the order in which a user meets them. */
 #include "kvledger/pool.h"      /* from bytes to a pool */

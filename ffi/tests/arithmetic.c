@@ -72,10 +72,10 @@ static void lengths(void) {
 }
 
 static void chances(void) {
-  REFUSED(kvl_binomial_pmf((1 << 20) + 1, 0.5, 1, &value, &why), LENGTH);
-  REFUSED(kvl_binomial_tail(1, 1.5, 1, &value, &why), LENGTH);
-  REFUSED(kvl_binomial_mean(1, -0.5, &value, &why), LENGTH);
-  REFUSED(kvl_binomial_variance((1 << 20) + 1, 0.5, &value, &why), LENGTH);
+  REFUSED(kvl_binomial_pmf((1 << 20) + 1, 0.5, 1, &value, &why), TRIALS);
+  REFUSED(kvl_binomial_tail(1, 1.5, 1, &value, &why), PROBABILITY);
+  REFUSED(kvl_binomial_mean(1, -0.5, &value, &why), PROBABILITY);
+  REFUSED(kvl_binomial_variance((1 << 20) + 1, 0.5, &value, &why), TRIALS);
   OK(kvl_binomial_tail(2, 0.5, 1, &value, &why));
   REQUIRE(value > 0.7499 && value < 0.7501);
   /* Nobody makes such a share, and nobody is refused one. */
@@ -88,20 +88,20 @@ static void budgets(void) {
   kvl_budget budget;
   kvl_usage usage;
   OK(kvl_budget_new(100, &budget, &why));
-  REFUSED(kvl_budget_set_bound(&budget, KVL_REGIONS, 1, &why), BUDGET);
+  REFUSED(kvl_budget_set_bound(&budget, KVL_REGIONS, 1, &why), REGION);
   REFUSED(kvl_budget_set_bound(&budget, KVL_REGION_WEIGHTS, 101, &why), BUDGET);
   OK(kvl_budget_set_bound(&budget, KVL_REGION_WEIGHTS, 60, &why));
   REFUSED(kvl_budget_set_bound(&budget, KVL_REGION_KV_POOL, UINT64_MAX, &why), OVERFLOW);
-  REFUSED(kvl_budget_take(&budget, KVL_REGIONS, 1, &why), BUDGET);
+  REFUSED(kvl_budget_take(&budget, KVL_REGIONS, 1, &why), REGION);
   REFUSED(kvl_budget_take(&budget, KVL_REGION_WEIGHTS, 61, &why), BUDGET);
   OK(kvl_budget_take(&budget, KVL_REGION_WEIGHTS, 50, &why));
   REFUSED(kvl_budget_set_bound(&budget, KVL_REGION_WEIGHTS, 49, &why), BUDGET);
   REFUSED(kvl_budget_give_back(&budget, KVL_REGION_WEIGHTS, 51, &why), BUDGET);
-  REFUSED(kvl_budget_give_back(&budget, KVL_REGIONS, 1, &why), BUDGET);
-  REFUSED(kvl_budget_observe(&budget, KVL_REGIONS, 1, &number, &why), BUDGET);
+  REFUSED(kvl_budget_give_back(&budget, KVL_REGIONS, 1, &why), REGION);
+  REFUSED(kvl_budget_observe(&budget, KVL_REGIONS, 1, &number, &why), REGION);
   OK(kvl_budget_observe(&budget, KVL_REGION_WEIGHTS, 70, &number, &why));
   REQUIRE(number == 10);
-  REFUSED(kvl_budget_usage(&budget, KVL_REGIONS, &usage, &why), BUDGET);
+  REFUSED(kvl_budget_usage(&budget, KVL_REGIONS, &usage, &why), REGION);
   OK(kvl_budget_usage(&budget, KVL_REGION_WEIGHTS, &usage, &why));
   REQUIRE(usage.bound == 60 && usage.current == 70 && usage.peak == 70);
 }
@@ -154,7 +154,7 @@ static void splits(void) {
   WRONG(query_heads, 3, HEADS);
   WRONG(tile_rows, 17, TILE);
   WRONG(tile_keys, 24, TILE);
-  WRONG(window, -2, WINDOW);
+  WRONG(window_left, -2, WINDOW);
   WRONG(chunk_keys, 1, CHUNK);
   WRONG(thread_blocks, 0, THREAD_BLOCKS);
   WRONG(sequences_max, 0, SEQUENCES);
@@ -197,7 +197,7 @@ static void names(void) {
   OK(kvl_identity_key_chain(&key, &root, tokens, 8, 4, chain, 2, &blocks, &why));
   REQUIRE(blocks == 2);
   domain.salt = tokens, domain.salt_bytes = (size_t)1 << 32;
-  REFUSED(kvl_identity_key_root(&key, &domain, &root, &why), LENGTH);
+  REFUSED(kvl_identity_key_root(&key, &domain, &root, &why), SALT);
 }
 
 int main(void) {

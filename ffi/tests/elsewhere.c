@@ -21,7 +21,7 @@ static void a_transfer_outlives_its_sequence(const kvl_pool *pool, const kvl_poo
   OK(kvl_admit(pool, sequence, &admission, &admitted, NULL));
   OK(kvl_advance(pool, sequence, 2 * BLOCK, &advanced, NULL));
   REQUIRE(kvl_hold(pool, sequence, 0, 2, 2, &transfer, &refusal) == KVL_INVALID);
-  REQUIRE(refusal.argument == KVL_ARGUMENT_TRANSFERS);
+  REQUIRE(refusal.argument == KVL_ARGUMENT_ACCESS);
   OK(kvl_hold(pool, sequence, 0, 2, KVL_ACCESS_READ, &transfer, NULL));
   ended(pool, sequence);
   OK(kvl_quarantine(pool, transfer, NULL));

@@ -101,7 +101,7 @@ static void invalid(const kvl_pool *pool) {
   REQUIRE(why.argument == KVL_ARGUMENT_TOKENS);
   admission = full(1, 1);
   admission.promise = 7; /* a number that is no promise */
-  REQUIRE(kvl_admit(pool, sequence, &admission, &admitted, &why) == KVL_INVALID && why.argument == KVL_ARGUMENT_COUNT);
+  REQUIRE(kvl_admit(pool, sequence, &admission, &admitted, &why) == KVL_INVALID && why.argument == KVL_ARGUMENT_PROMISE);
   REQUIRE(kvl_admit(pool, sequence, NULL, &admitted, &why) == KVL_INVALID && why.argument == KVL_ARGUMENT_POINTER);
   end(pool, sequence);
 }

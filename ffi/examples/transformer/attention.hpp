@@ -204,7 +204,7 @@ class Attention {
     p.part_lse = part_lse_;
     p.status = status_;
     p.scale = 1 / std::sqrt(static_cast<float>(kDim));
-    p.window = -1;
+    p.window_left = -1;
     p.query_heads = kQueryHeads;
     p.sequences = sizes_.table_rows;
     p.type = KVK_BF16;

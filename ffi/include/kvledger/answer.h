@@ -57,7 +57,7 @@ enum {
   KVL_ARGUMENT_EPOCH = 26,
   KVL_ARGUMENT_CACHE = 27, /* no number of a cache, or the pool has none */
   KVL_ARGUMENT_TOKEN_CHECK = 28,
-  KVL_ARGUMENT_TRANSFERS = 29, /* too many, or an access that is neither */
+  KVL_ARGUMENT_TRANSFERS = 29,
   KVL_ARGUMENT_EVENTS = 30,
   KVL_ARGUMENT_WINDOW = 31,
   KVL_ARGUMENT_IDENTITY = 32, /* the block has another name already */
@@ -68,7 +68,15 @@ enum {
   KVL_ARGUMENT_CHUNK = 37,
   KVL_ARGUMENT_QUERIES = 38, /* query starts of another count or order, or too few positions */
   KVL_ARGUMENT_RANGES = 39,  /* begins or ends of another count than lengths */
-  KVL_ARGUMENT_SIZE = 40     /* `size` of a struct: not set, or with something in fields that are not known here */
+  KVL_ARGUMENT_SIZE = 40,    /* `size` of a struct: not set, or with something in fields that are not known here */
+  KVL_ARGUMENT_NUMBER = 41,  /* two pools have the same */
+  KVL_ARGUMENT_PROMISE = 42, /* below what the prompt needs, or of neither kind */
+  KVL_ARGUMENT_ACCESS = 43,
+  KVL_ARGUMENT_REGION = 44,
+  KVL_ARGUMENT_TRIALS = 45,
+  KVL_ARGUMENT_PROBABILITY = 46,
+  KVL_ARGUMENT_SALT = 47,
+  KVL_ARGUMENT_RING = 48 /* the handle does not record */
 };
 
 /* Fields that an answer does not have are 0. */

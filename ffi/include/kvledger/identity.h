@@ -39,7 +39,7 @@ typedef struct kvl_domain {
 
 /* 128 bits from a source of randomness. */
 kvl_status kvl_identity_key_new(uint64_t low, uint64_t high, kvl_identity_key *key, kvl_refusal *refusal);
-/* The name of the beginning of a prompt. KVL_INVALID: KVL_ARGUMENT_LENGTH for a salt of 2^32 bytes or more. */
+/* The name of the beginning of a prompt. KVL_INVALID: KVL_ARGUMENT_SALT for a salt of 2^32 bytes or more. */
 kvl_status kvl_identity_key_root(const kvl_identity_key *key, const kvl_domain *domain, kvl_identity *root,
                                  kvl_refusal *refusal);
 /* The name of a block, from that of the block before it. `media` names what its placeholder tokens stand for; NULL if it

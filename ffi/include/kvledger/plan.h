@@ -122,7 +122,7 @@ kvl_status kvl_extra_reservations(uint64_t pool_slots, uint32_t tokens_max, uint
                                   kvl_refusal *refusal);
 
 /* At most 2^20 trials, independent of one another: requests often are not, and then the truth can be anything.
- * KVL_ARGUMENT_LENGTH for more, or a probability that is not in 0 .. 1. Cost of the first two: O(trials). */
+ * KVL_ARGUMENT_TRIALS for more, KVL_ARGUMENT_PROBABILITY for one that is not in 0 .. 1. Cost of the first two: O(trials). */
 
 /* The probability of so many successes. */
 kvl_status kvl_binomial_pmf(uint32_t trials, double probability, uint32_t successes, double *mass,
@@ -163,16 +163,16 @@ typedef struct kvl_budget {
 /* All bounds 0. */
 kvl_status kvl_budget_new(uint64_t device_bytes, kvl_budget *budget, kvl_refusal *refusal);
 kvl_status kvl_budget_device_bytes(const kvl_budget *budget, uint64_t *bytes, kvl_refusal *refusal);
-/* Of calls with a region: KVL_ARGUMENT_BUDGET for a number that is none. Refused, nothing is counted. */
+/* Of calls with a region: KVL_ARGUMENT_REGION for a number that is none. Refused, nothing is counted. */
 
-/* KVL_ARGUMENT_BUDGET too if all bounds would be more than the device, or the region uses more already;
+/* KVL_ARGUMENT_BUDGET if all bounds would be more than the device, or the region uses more already;
  * KVL_ARGUMENT_OVERFLOW of their sum. */
 kvl_status kvl_budget_set_bound(kvl_budget *budget, uint32_t region, uint64_t bytes, kvl_refusal *refusal);
 /* Of the device, in no bound. */
 kvl_status kvl_budget_spare_bytes(const kvl_budget *budget, uint64_t *bytes, kvl_refusal *refusal);
-/* Before `bytes` are allocated. KVL_ARGUMENT_BUDGET too if the region would be above its bound. */
+/* Before `bytes` are allocated. KVL_ARGUMENT_BUDGET if the region would be above its bound. */
 kvl_status kvl_budget_take(kvl_budget *budget, uint32_t region, uint64_t bytes, kvl_refusal *refusal);
-/* After they are freed. KVL_ARGUMENT_BUDGET too if the region does not use so many. */
+/* After they are freed. KVL_ARGUMENT_BUDGET if the region does not use so many. */
 kvl_status kvl_budget_give_back(kvl_budget *budget, uint32_t region, uint64_t bytes, kvl_refusal *refusal);
 /* Records what the region was measured to use, and answers by how much that is above its bound. */
 kvl_status kvl_budget_observe(kvl_budget *budget, uint32_t region, uint64_t bytes, uint64_t *excess,

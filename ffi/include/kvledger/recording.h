@@ -37,7 +37,7 @@ kvl_status kvl_recording(const kvl_pool *pool, void *ring, size_t ring_bytes, kv
 /* What the ring of this handle has in it; zeros without one. */
 kvl_status kvl_ring(const kvl_pool *pool, kvl_ring_state *state, kvl_refusal *refusal);
 /* Copies the ring of this handle, as it is in memory: `count` words. KVL_BUSY while another thread is in a call with
- * this handle; KVL_INVALID, KVL_ARGUMENT_OUTPUT if `words_max` is below `dump_words` or the handle has no ring. */
+ * this handle; KVL_INVALID: KVL_ARGUMENT_OUTPUT if `words_max` is below `dump_words`, _RING if it does not record. */
 kvl_status kvl_dump(const kvl_pool *pool, uint64_t *words, size_t words_max, size_t *count, kvl_refusal *refusal);
 
 #ifdef __cplusplus

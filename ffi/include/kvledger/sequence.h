@@ -103,7 +103,7 @@ kvl_status kvl_admission_full(uint32_t prompt_tokens, uint32_t output_tokens_max
 kvl_status kvl_open(const kvl_pool *pool, kvl_sequence *sequence, kvl_refusal *refusal);
 /* Promises a sequence the blocks that it may come to need: one decision, A + R + S + promise + watermark <= N. Nothing
  * is taken yet; from now on taking them cannot fail. Besides: KVL_INVALID with KVL_ARGUMENT_TOKENS (no prompt, or 2^32
- * tokens and more in all), _COUNT (a promise of neither kind, or below the prompt's blocks), _WINDOW (no chunk),
+ * tokens and more in all), _PROMISE (of neither kind, or below the prompt's blocks), _WINDOW (no chunk),
  * _GROUP, _STREAM, _ACCOUNT (of another group); KVL_STALE for the account, and KVL_FULL if 2^20 - 1 sequences draw on
  * it; KVL_BUSY while both of its rows are being read, by work of whoever had them before; KVL_NEVER_FITS,
  * KVL_WOULD_BLOCK, KVL_RETRY_AFTER. Cost: O(1); when refused, O(retiring blocks). */

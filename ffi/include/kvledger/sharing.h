@@ -174,7 +174,7 @@ typedef struct kvl_joint {
  * caller's. Each gives as many cached tokens as the one that has the fewest. `admitted` has `count` entries; after a
  * refusal what is in them means nothing. `refused_at` is written on refusal only: which joint refused; it may be NULL.
  * Answers: those of kvl_admit_prefix, of the first that refuses, and then no pool has changed; KVL_INVALID with
- * KVL_ARGUMENT_COUNT for none or more than KVL_JOINTS_MAX, KVL_ARGUMENT_BLOCKS for two pools of one number. Threads:
+ * KVL_ARGUMENT_COUNT for none or more than KVL_JOINTS_MAX, KVL_ARGUMENT_NUMBER for two pools of one number. Threads:
  * the driver of all of them. Lock-free. Cost: the sum, and O(count^2). */
 kvl_status kvl_admit_together(const kvl_joint *joints, size_t count, kvl_admitted *admitted, size_t *refused_at,
                               kvl_refusal *refusal);

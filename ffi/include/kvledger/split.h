@@ -33,7 +33,7 @@ typedef struct kvl_split {
   uint32_t query_heads;      /* a multiple of heads */
   uint32_t tile_rows;        /* KVL_SPLIT_DECODE_ROWS or KVL_SPLIT_PREFILL_ROWS */
   uint32_t tile_keys;        /* a power of two, 16 to 256 */
-  int32_t window;            /* keys at distance 0 to this are seen; -1: all */
+  int32_t window_left;       /* keys before a token that it sees, besides its own; -1: all. kvl_window.tokens - 1 */
   uint32_t chunk_keys;       /* 0: equal shares; else cut at its multiples only, so that results do not depend on the batch */
   uint32_t thread_blocks;    /* of the launch */
   uint32_t overhead_tiles;   /* what an item costs beside its keys, in key tiles */

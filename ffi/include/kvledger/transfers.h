@@ -27,7 +27,7 @@ enum {
   KVL_ACCESS_WRITE = 1 /* nobody is given the blocks as a hit before it is over */
 };
 
-/* Both holds: KVL_INVALID, KVL_ARGUMENT_TRANSFERS for an `access` that is neither; KVL_FULL if as many transfers run as
+/* Both holds: KVL_INVALID, KVL_ARGUMENT_ACCESS for an `access` that is neither; KVL_FULL if as many transfers run as
  * the pool has room for; KVL_BUSY if a block has 15 holds, or a transfer writes it; KVL_WOULD_BLOCK, KVL_RETRY_AFTER,
  * KVL_NEVER_FITS for what it costs. Then nothing is held. Lock-free. Cost: O(count). */
 
