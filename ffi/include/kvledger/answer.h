@@ -17,9 +17,9 @@ enum {
   KVL_NEVER_FITS = 3,   /* not in this pool, as it is set now */
   KVL_OVER_PROMISE = 4, /* beyond what was promised */
   KVL_CANCELLED = 5,    /* end the sequence */
-  KVL_STALE = 6,        /* handle, epoch or stream over, repeated or foreign */
+  KVL_STALE = 6,        /* handle or epoch over, repeated or foreign */
   KVL_INVALID = 7,      /* an argument is wrong: `argument` says which */
-  KVL_FULL = 8,         /* no free slot, or no room for another holder of a block */
+  KVL_FULL = 8,         /* no free slot, no epoch left on a stream, or no room for another holder of a block */
   KVL_BUSY = 9,         /* another thread drives it, it is in flight, or an unfinished order is in the way: later */
   KVL_CORRUPT = 10      /* memory was changed under the pool: `place` says where */
 };
@@ -49,7 +49,7 @@ enum {
   KVL_ARGUMENT_ACCOUNT = 18,
   KVL_ARGUMENT_OUTPUT = 19,
   KVL_ARGUMENT_HEADER = 20,
-  KVL_ARGUMENT_POINTER = 21,
+  KVL_ARGUMENT_POINTER = 21, /* NULL, misaligned, no array in memory, or an output over another */
   KVL_ARGUMENT_GEOMETRY = 22,
   KVL_ARGUMENT_OVERFLOW = 23,
   KVL_ARGUMENT_LENGTH = 24,

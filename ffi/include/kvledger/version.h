@@ -19,8 +19,7 @@ extern "C" {
 #define KVL_VERSION_PATCH 0
 #define KVL_VERSION (KVL_VERSION_MAJOR * 1000000 + KVL_VERSION_MINOR * 1000 + KVL_VERSION_PATCH)
 
-/* KVL_VERSION as it was when the library was made: of use where that is a shared one. Results: KVL_INVALID,
- * KVL_ARGUMENT_POINTER. Threads: any. Cost: O(1). */
+/* KVL_VERSION as it was when the library was made: of use where that is a shared one. Results: none. Cost: O(1). */
 kvl_status kvl_version(uint32_t *version, kvl_refusal *refusal);
 
 #ifdef __cplusplus
