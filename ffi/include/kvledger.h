@@ -71,6 +71,12 @@
  *     ENDED     KVL_STALE: the transfer was ended before. KVL_BUSY: another thread quarantines it.
  *     CONFIG    KVL_ARGUMENT_BLOCKS, _SAFETY, _BLOCK_TOKENS, _SEQUENCES, _TABLE_WIDTH, _ROWS, _ACCOUNTS, _GROUPS,
  *               _STREAMS, _EPOCHS, _CACHE, _TOKEN_CHECK, _TRANSFERS, _EVENTS: the first field that is out of its range.
+ *     SHAPE     Of a kvl_split. KVL_ARGUMENT_HEADS: 0, above 65,536, or query heads that are no multiple. _TILE: rows,
+ *               keys, or an overhead above 1,024. _THREAD_BLOCKS: not in 1 .. 65,536. _WINDOW: below -1. _CHUNK: no
+ *               multiple of tile_keys, or above 2^30. _SEQUENCES, _TOKENS, _LENGTH: a maximum of 0. _OVERFLOW: more
+ *               rows, or more of a plan, than 32 bits count.
+ *     BATCH     Of a kvl_split_batch. KVL_ARGUMENT_SEQUENCES, _TOKENS, _LENGTH: above the maximum. _QUERIES: query
+ *               starts that descend, or fewer positions than query tokens.
  *
  *   Threads   where more is to be known than above.
  *   Cost      in what it grows with; streams, at most 64, are not counted. A call that lacks room looks at all retiring

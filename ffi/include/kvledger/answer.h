@@ -66,8 +66,8 @@ enum {
   KVL_ARGUMENT_TILE = 35, /* rows, keys or overhead */
   KVL_ARGUMENT_THREAD_BLOCKS = 36,
   KVL_ARGUMENT_CHUNK = 37,
-  KVL_ARGUMENT_QUERIES = 38, /* query starts of another count or order, or too few positions */
-  KVL_ARGUMENT_RANGES = 39,  /* begins or ends of another count than lengths */
+  KVL_ARGUMENT_QUERIES = 38, /* query starts that descend, or too few positions */
+  KVL_ARGUMENT_RANGES = 39,  /* not in C, where one count is that of all arrays */
   KVL_ARGUMENT_SIZE = 40,    /* `size` of a struct: not set, or with something in fields that are not known here */
   KVL_ARGUMENT_NUMBER = 41,  /* two pools have the same */
   KVL_ARGUMENT_PROMISE = 42, /* below what the prompt needs, or of neither kind */
