@@ -246,8 +246,9 @@ impl<'a, T> InOut<'a, T> {
     }
 }
 
-/// Whether two ranges (address, bytes) share a byte. NULL, whose range is nobody's, is no part of it.
+/// Whether two ranges (address, bytes) share a byte. NULL, whose range is nobody's, and no bytes are no part of it.
 #[inline(always)]
 pub(crate) fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
-    a.0 != 0 && b.0 != 0 && a.0 < b.0.wrapping_add(b.1) && b.0 < a.0.wrapping_add(a.1)
+    let is_something = a.0 != 0 && b.0 != 0 && a.1 != 0 && b.1 != 0;
+    is_something && a.0 < b.0.wrapping_add(b.1) && b.0 < a.0.wrapping_add(a.1)
 }

@@ -128,7 +128,7 @@ fn shared_structures() -> String {
     layout!(out, EventsRead as "kvl_events_read" { count, dropped });
     layout!(out, KvlProposal<'_> as "kvl_proposal" { number, admission, cached_tokens_max });
     layout!(out, KvlVote as "kvl_vote" { number, rank, needed, cached_tokens, headroom, refusal, after });
-    layout!(out, KvlDecision as "kvl_decision" { number, commit, cached_tokens, headroom, refusal });
+    layout!(out, KvlDecision as "kvl_decision" { number, commit, cached_tokens, headroom, reserved, refusal });
     layout!(out, KvlRank as "kvl_rank" {});
     layout!(out, Digest as "kvl_digest" { number, held, promised, safety });
     out

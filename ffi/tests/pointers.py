@@ -31,8 +31,8 @@ HANDLES = {
     "kvl_account": ["none", "over", "foreign"],
     "kvl_transfer": ["none", "over", "foreign"],
     "kvl_device": ["none", "over"],
-    "kvl_stream": ["none", "over", "foreign"],
-    "kvl_event_mark": ["none", "over", "foreign"],
+    "kvl_device_stream": ["none", "over", "foreign"],
+    "kvl_device_event": ["none", "over", "foreign"],
 }
 # Pointers that may be NULL, or are kept and not looked at.
 OPTIONAL = {("kvl_identity_key_block", "media"), ("kvl_device_open_cpu", "options"), ("kvl_prefix_of", "identities")}
@@ -67,8 +67,8 @@ HANDLE(kvl_sequence);
 HANDLE(kvl_account);
 HANDLE(kvl_transfer);
 HANDLE(kvl_device);
-HANDLE(kvl_stream);
-HANDLE(kvl_event_mark);
+HANDLE(kvl_device_stream);
+HANDLE(kvl_device_event);
 
 static size_t size_of(int parameter) {
   size_t size;
@@ -160,7 +160,7 @@ static void use_pool(const kvl_pool *in, kvl_sequence *sequence, kvl_account *ac
   REQUIRE(kvl_hold(in, *sequence, 0, 1, KVL_ACCESS_READ, transfer, NULL));
 }
 
-static void use_device(kvl_device *device, kvl_stream *stream, kvl_event_mark *event) {
+static void use_device(kvl_device *device, kvl_device_stream *stream, kvl_device_event *event) {
   REQUIRE(kvl_device_open_cpu(NULL, device, NULL));
   REQUIRE(kvl_device_open_stream(*device, stream, NULL));
   REQUIRE(kvl_device_open_event(*device, event, NULL));
@@ -177,10 +177,10 @@ static void make_handles(void) {
   REQUIRE(kvl_close_account(&pool, kvl_account_over, NULL));
   REQUIRE(kvl_end(&pool, kvl_sequence_over, &released, NULL));
   use_pool(&pool, &kvl_sequence_good, &kvl_account_good, &kvl_transfer_good);
-  use_device(&kvl_device_foreign, &kvl_stream_foreign, &kvl_event_mark_foreign);
-  use_device(&kvl_device_over, &kvl_stream_over, &kvl_event_mark_over);
+  use_device(&kvl_device_foreign, &kvl_device_stream_foreign, &kvl_device_event_foreign);
+  use_device(&kvl_device_over, &kvl_device_stream_over, &kvl_device_event_over);
   REQUIRE(kvl_device_close(kvl_device_over, NULL));
-  use_device(&kvl_device_good, &kvl_stream_good, &kvl_event_mark_good);
+  use_device(&kvl_device_good, &kvl_device_stream_good, &kvl_device_event_good);
 }
 """
 

@@ -2,7 +2,9 @@
 //! function of the one is a function of the other.
 
 use kvledger_cuda::Reason;
-use kvledger_ffi_cuda::{KvlAttendSizes, KvlCpuOptions, KvlDevice, KvlDeviceError, KvlDeviceFacts, WithSize};
+use kvledger_ffi_cuda::{
+    KvlAttendSizes, KvlCpuOptions, KvlDevice, KvlDeviceError, KvlDeviceEvent, KvlDeviceFacts, KvlDeviceStream, WithSize,
+};
 use std::collections::BTreeSet;
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
@@ -51,6 +53,8 @@ fn bytes<T, F>(_: impl Fn(&T) -> &F) -> usize {
 #[test]
 fn layouts_are_the_same() {
     let mut all = layout!(KvlDevice as "kvl_device" { id });
+    all.extend(layout!(KvlDeviceStream as "kvl_device_stream" { id }));
+    all.extend(layout!(KvlDeviceEvent as "kvl_device_event" { id }));
     all.extend(layout!(KvlDeviceError as "kvl_device_error" { status, number, text }));
     all.extend(layout!(size, KvlCpuOptions as "kvl_cpu_options" {
         seed, at_once, order, pause_one_in, pause_most_us, fail_allocate, fail_enqueue, fail_work, reserved
