@@ -98,8 +98,8 @@ fn attach_sees_the_same_pool_and_refuses_other_memory() {
         (0, 0, invalid(Argument::Header)),
         (1, 99, invalid(Argument::Header)),
         (2, 64, invalid(Argument::Header)),
-        (3, 0, invalid(Argument::Blocks)),
-        (6, 7, invalid(Argument::Rows)),
+        (3, 0, invalid(Argument::Header)),
+        (6, 7, invalid(Argument::Header)),
     ] {
         // SAFETY: inside the memory; nobody else uses it now.
         let before = unsafe { word.wrapping_add(cell).replace(damage) };

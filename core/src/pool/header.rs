@@ -84,7 +84,7 @@ pub(super) fn finish(header: &Cells<'_, AtomicU64>, config: &PoolConfig, bytes: 
 }
 
 /// What the header says, checked: `BUSY` while the memory is being initialized, `INVALID(Header)` if it is no pool of
-/// this version, and what `PoolConfig::check` finds.
+/// this version, or of no configuration that there can be.
 pub(super) fn read(header: &Cells<'_, AtomicU64>) -> Result<(PoolConfig, u64), Refusal> {
     // O8 acquire.
     match header.at(MAGIC).load(Acquire) {
@@ -100,7 +100,7 @@ pub(super) fn read(header: &Cells<'_, AtomicU64>) -> Result<(PoolConfig, u64), R
         *cell = header.at(FIELDS + index).load(Relaxed);
     }
     let config = unpack(cells);
-    config.check()?;
+    config.check().map_err(|_| Refusal::invalid(Argument::Header))?;
     Ok((config, header.at(BYTES).load(Relaxed)))
 }
 
