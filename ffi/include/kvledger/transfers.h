@@ -78,8 +78,8 @@ typedef struct kvl_offloaded {
  * `admission` says (its tokens and promise are not looked at) and gets as many blocks, pairs[i] says from where to
  * where to copy, and a transfer grips the blocks here. `pairs_max` is at least the blocks held. The handle stays,
  * opened. All or nothing: as kvl_admit and kvl_materialize of `host`, kvl_hold and kvl_preempt of this pool;
- * KVL_INVALID with KVL_ARGUMENT_OUTPUT if there are too few pairs, KVL_ARGUMENT_COUNT if no block is held. Threads: the
- * driver of both. Lock-free. Cost: O(blocks). */
+ * KVL_INVALID with KVL_ARGUMENT_OUTPUT if there are too few pairs, KVL_ARGUMENT_COUNT if no block is held. A refusal leaves
+ * `pairs` as they were, unless one of the two was cancelled meanwhile. Threads: the driver of both. Lock-free. Cost: O(blocks). */
 kvl_status kvl_offload(const kvl_pool *pool, kvl_sequence sequence, const kvl_pool *host, kvl_sequence copy,
                        const kvl_admission *admission, kvl_block_pair *pairs, size_t pairs_max,
                        kvl_offloaded *offloaded, kvl_refusal *refusal);
