@@ -11,7 +11,8 @@
  *
  *   Status    Every function returns one: KVL_DEVICE_OK, or why nothing was done. `error`, if it is not NULL, is written
  *             on failure only, and says in words what is wrong and how to mend it.
- *   Outputs   come last but for `error`, and are written on success only.
+ *   Outputs   come last but for `error`, and are written on success only. One over `error` is answered
+ *             KVL_DEVICE_ARGUMENT, as a misaligned `error` is: by the status alone.
  *   Sizes     A struct with `size` as its first field can grow, and is made by KVL_SIZED(type): as in kvledger.h. The
  *             parameters of kernels, kvk_*_params, may change with any version: compile with the headers of the library.
  *   Handles   are numbers. One that was closed, or never opened, is answered KVL_DEVICE_HANDLE.
@@ -156,7 +157,8 @@ kvl_device_status kvl_device_copy(kvl_device device, kvl_stream stream, kvl_addr
 /* Enqueues that every byte becomes `value`, below 256. The same. */
 kvl_device_status kvl_device_set(kvl_device device, kvl_stream stream, kvl_address to, uint32_t value, size_t bytes,
                                  kvl_device_error *error);
-/* Waits for the stream, and copies from, or to, memory of the host. The same. */
+/* Waits for the stream, and copies from, or to, memory of the host. The same. KVL_DEVICE_OVERLAP if the host's is a part of
+ * the pinned memory that it is copied to, or from. */
 kvl_device_status kvl_device_write(kvl_device device, kvl_stream stream, kvl_address to, const void *from, size_t bytes,
                                    kvl_device_error *error);
 kvl_device_status kvl_device_read(kvl_device device, kvl_stream stream, void *to, kvl_address from, size_t bytes,

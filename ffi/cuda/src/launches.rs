@@ -46,7 +46,7 @@ fn enqueue(
         // SAFETY: what is in device memory is the caller's to keep right, as the header says; the device checks the rest.
         Ok(unsafe { device(handle)?.launch(StreamId(stream), &launch) }?)
     };
-    answer(done(), error)
+    answer(error, done)
 }
 
 /// # Safety

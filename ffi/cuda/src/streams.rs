@@ -2,7 +2,7 @@
 
 use crate::claim;
 use crate::devices::{KvlDevice, device};
-use crate::error::{Failure, KvlDeviceError, answer};
+use crate::error::{Failure, KvlDeviceError, answer, answer_apart, span};
 use kvledger_cuda::{Error, EventId, Reason, StreamId};
 
 /// A handle that was none is answered as that.
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn kvl_device_open_stream(handle: KvlDevice, out: *mut u64
         unsafe { out.write(stream.0) };
         Ok(())
     };
-    answer(open(), error)
+    answer_apart(span(out), error, open)
 }
 
 /// # Safety
@@ -30,7 +30,7 @@ pub unsafe extern "C" fn kvl_device_open_stream(handle: KvlDevice, out: *mut u64
 pub unsafe extern "C" fn kvl_device_adopt_stream(handle: KvlDevice, stream: u64, error: *mut KvlDeviceError) -> u32 {
     // SAFETY: promised.
     let adopt = || Ok(unsafe { device(handle)?.adopt_stream(StreamId(stream)) }?);
-    answer(adopt(), error)
+    answer(error, adopt)
 }
 
 /// # Safety
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn kvl_device_adopt_stream(handle: KvlDevice, stream: u64,
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_close_stream(handle: KvlDevice, stream: u64, error: *mut KvlDeviceError) -> u32 {
     let close = || closed("close_stream", device(handle)?.close_stream(StreamId(stream)));
-    answer(close(), error)
+    answer(error, close)
 }
 
 /// # Safety
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn kvl_device_synchronize_stream(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let synchronize = || Ok(device(handle)?.synchronize_stream(StreamId(stream))?);
-    answer(synchronize(), error)
+    answer(error, synchronize)
 }
 
 /// # Safety
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn kvl_device_open_event(handle: KvlDevice, out: *mut u64,
         unsafe { out.write(event.0) };
         Ok(())
     };
-    answer(open(), error)
+    answer_apart(span(out), error, open)
 }
 
 /// # Safety
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn kvl_device_open_event(handle: KvlDevice, out: *mut u64,
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_close_event(handle: KvlDevice, event: u64, error: *mut KvlDeviceError) -> u32 {
     let close = || closed("close_event", device(handle)?.close_event(EventId(event)));
-    answer(close(), error)
+    answer(error, close)
 }
 
 /// # Safety
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn kvl_device_record_event(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let record = || Ok(device(handle)?.record(EventId(event), StreamId(stream))?);
-    answer(record(), error)
+    answer(error, record)
 }
 
 /// # Safety
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn kvl_device_query_event(
         unsafe { out.write(over.into()) };
         Ok(())
     };
-    answer(query(), error)
+    answer_apart(span(out), error, query)
 }
 
 /// # Safety
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn kvl_device_synchronize_event(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let synchronize = || Ok(device(handle)?.synchronize_event(EventId(event))?);
-    answer(synchronize(), error)
+    answer(error, synchronize)
 }
 
 /// # Safety
@@ -129,5 +129,5 @@ pub unsafe extern "C" fn kvl_device_wait_event(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let wait = || Ok(device(handle)?.wait_event(StreamId(stream), EventId(event))?);
-    answer(wait(), error)
+    answer(error, wait)
 }
