@@ -22,9 +22,10 @@
  *   refusal   is written on refusal only: the status again, and its details. It may be NULL; no other pointer may
  *             (KVL_INVALID, KVL_ARGUMENT_POINTER), unless it is said.
  *   Arrays    are a pointer and a count of entries. With the count 0 the pointer may be NULL.
- *   Pointers  are looked at: misaligned ones, arrays beyond the address space and outputs over each other are answered
- *             KVL_INVALID, KVL_ARGUMENT_POINTER too (an output over `refusal`: by the status alone). What cannot be
- *             seen is yours: that the memory is there, for the call, and written by nobody else meanwhile.
+ *   Pointers  are looked at: misaligned ones, arrays beyond the address space and outputs over each other, or over the
+ *             kvl_pool of the call, are answered KVL_INVALID, KVL_ARGUMENT_POINTER too (by the status alone if it is
+ *             `refusal` that is wrong). What cannot be seen is yours: that the memory is there, for the call, and
+ *             written by nobody else meanwhile.
  *   Memory    is the caller's; nothing has to be freed. Blocks are named by id, 1..N; id 0 is the null block.
  *   Threads   Every function may be called from any thread at any time, but: one sequence is driven by one thread at a
  *             time (a second one is answered KVL_BUSY), except for kvl_cancel. A kvl_budget is the caller's to guard,

@@ -5,13 +5,13 @@
 
 Each function is called with every pointer NULL, with each pointer alone NULL, and with each alone misaligned, other
 pointers going to large enough memory, numbers being 1 and handles stale. A function must answer, and not crash; with
-every pointer NULL it must refuse; and when it refuses, no output but the refusal is written.
+every pointer NULL, and with a misaligned one, it must refuse; and when it refuses, no output but the refusal is written.
 
 Each struct that can grow is also given with sizes that were not set, which must be refused as that; as a program of a
 later version has it, larger with zeros behind, which must change nothing; and with something else behind an input,
 which must be refused. Outputs end where their size says. Each handle is also one that is none, one that is over, and
 one of somebody else's, while the others are good, which must be answered as that. Two outputs of a function in one
-place must be refused. The program is linked with both archives, and says how many calls it made.
+place, and one over the view of a pool, must be refused. The program is linked with both archives, and says how many calls it made.
 """
 
 import itertools
@@ -34,6 +34,8 @@ HANDLES = {
     "kvl_stream": ["none", "over", "foreign"],
     "kvl_event_mark": ["none", "over", "foreign"],
 }
+# An array that is not read by the call.
+UNREAD = {"kvl_prefix_of"}
 TABLE_IN_MEMORY = ("kvl_attach", "memory", "table")
 # Calls of these with zeros besides are refused for another argument before the handle is looked at.
 HIDDEN = {
@@ -55,7 +57,7 @@ enum { BYTES = 1 << 16, FILL = 0xA5, PARAMETERS = 16 };
 
 /* Aligned room for each parameter. */
 static _Alignas(64) unsigned char room[PARAMETERS][BYTES];
-static kvl_pool pool, other;
+static kvl_pool pool, other, view;
 static unsigned calls;
 
 /* Handles: one that is good, none, one that is over, and a good one of another pool or device. */
@@ -191,6 +193,11 @@ def parameters(text):
         yield kind.strip() + star, name, bool(star), kind.startswith("const ")
 
 
+def refused(function):
+    """The status of a call whose pointers cannot be used."""
+    return "KVL_DEVICE_ARGUMENT" if function.startswith("kvl_device_") else "KVL_INVALID"
+
+
 def argument(index, kind, pointer, how):
     if not pointer:
         handle = how if how in {"good", "over", "foreign"} else "none"
@@ -199,6 +206,8 @@ def argument(index, kind, pointer, how):
         return "NULL"
     if how == "askew":
         return f"({kind})(void *)(room[{index}] + 1)"
+    if how == "view":
+        return f"({kind})(void *)&view"
     return "&pool" if kind == "const kvl_pool*" else f"({kind})(void *)room[{index}]"
 
 
@@ -269,6 +278,19 @@ def handles_of(function, params, sized):
     return lines
 
 
+def views_of(function, params, sized):
+    """Calls with each output over the view of a pool that the call is given, which it would destroy."""
+    pools = [i for i, (kind, _, _, _) in enumerate(params) if kind == "const kvl_pool*"]
+    outputs = [i for i, (_, _, pointer, is_input) in enumerate(params) if pointer and not is_input]
+    lines = []
+    for view, output in itertools.product(pools, outputs):
+        lines += call(function, params, [view, output], "view", sized, ["  view = pool;"])
+        what = f'"{params[output][1]} over {params[view][1]}"'
+        lines.append(f'  must_be(status == KVL_INVALID, "{function}", {output}, {what});')
+        lines.append(f'  must_be(memcmp(&view, &pool, sizeof pool) == 0, "{function}", {output}, {what});')
+    return lines
+
+
 def overlaps_of(function, params, sized):
     """Calls with each two outputs in one place, which nothing but a pointer can be refused for. A table may be a part of the
     memory that is attached to."""
@@ -276,13 +298,13 @@ def overlaps_of(function, params, sized):
     details = next(i for i, (_, name, _, _) in enumerate(params) if name in {"refusal", "error"})
     lines = []
     for one, other in itertools.combinations(outputs, 2):
-        if function.startswith("kvl_device_") or (function, params[one][1], params[other][1]) == TABLE_IN_MEMORY:
+        if (function, params[one][1], params[other][1]) == TABLE_IN_MEMORY:
             continue
         # A size that was set is over another output that has none.
         lines += call(function, params, [other], "over it", sized, over=one)
         what = f'"{params[one][1]} and {params[other][1]} in one place"'
         said = "1" if details in (one, other) else f"refused_pointer({details})"
-        lines.append(f'  must_be(status == KVL_INVALID && {said}, "{function}", {other}, {what});')
+        lines.append(f'  must_be(status == {refused(function)} && {said}, "{function}", {other}, {what});')
     return lines
 
 
@@ -296,11 +318,12 @@ def calls_of(function, params, sized):
     for index in every:
         lines += call(function, params, [index], "null", sized)
         # Bytes have no alignment to lack.
-        if params[index][0] not in {"void*", "const void*", "void**"}:
+        if params[index][0] not in {"void*", "const void*"}:
             lines += call(function, params, [index], "askew", sized)
-    return lines + sizes_of(function, params, sized) + handles_of(function, params, sized) + overlaps_of(
-        function, params, sized
-    )
+            if function not in UNREAD:
+                lines.append(f'  must_be(status == {refused(function)}, "{function}", {index}, "misaligned, an answer");')
+    others = (sizes_of, handles_of, overlaps_of, views_of)
+    return lines + [line for other in others for line in other(function, params, sized)]
 
 
 def main():

@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct kvl_pool_config {
   size_t size;           /* KVL_SIZED */
-  uint32_t number;       /* in every handle: one of another pool is stale */
+  uint32_t number;       /* in every handle: one of another pool is stale, one from before kvl_init only by this number */
   uint32_t blocks;       /* N, 1 .. 2^31 - 2; device memory has one more, the null block */
   uint32_t safety;       /* S, below N */
   uint32_t block_tokens; /* B */
