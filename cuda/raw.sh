@@ -7,6 +7,7 @@
 #   cuda/raw.sh --stale     says whether headers or this script have changed since: needs a C compiler alone
 #   BINDGEN=PROGRAM         another one than that in PATH
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 
 raw=cuda/src/raw.rs

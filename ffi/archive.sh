@@ -12,6 +12,7 @@
 # two Rust archives in one program clash. So the crate is compiled with fat LTO (profile `capi`), linked into one object
 # that keeps only what the exports reach, and every other symbol is made local.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-target}
@@ -33,8 +34,8 @@ for extra in exempt planted_panic; do
     left_out+=(-e "^kvl_$extra")
   fi
 done
-cargo rustc --quiet -p "$crate" --profile capi --lib --crate-type staticlib -- "${cfgs[@]}"
-raw=$target/capi/lib${crate//-/_}.a
+cargo rustc --quiet --target-dir "$target" -p "$crate" --profile capi --lib --crate-type staticlib -- "${cfgs[@]}"
+raw=$target/${CARGO_BUILD_TARGET:+$CARGO_BUILD_TARGET/}capi/lib${crate//-/_}.a
 
 # The exports are what the source defines; gate.py compares them with the header and with the core.
 grep -rhoE 'extern "C" fn kvl_[a-z0-9_]+' "$source" | sed 's/.* //' | sort -u | grep -v "${left_out[@]}" \

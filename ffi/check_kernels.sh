@@ -6,6 +6,7 @@
 #   ffi/check_kernels.sh            with what the build finds
 #   ffi/check_kernels.sh --cuda     kernels for CUDA must be in it
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 
 source ffi/moved.sh
@@ -37,6 +38,12 @@ cmake -S ffi/tests/consumer -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DEXA
 cmake --build "$work/cmake" --target kernels-cuda kernels-cuda_shared > /dev/null
 "$work/cmake/kernels-cuda"
 "$work/cmake/kernels-cuda_shared" > /dev/null
+# A component that another version left there does not go with the headers of this one.
+cp -r "$prefix" "$work/older"
+sed -i '/VERSION_EQUAL/s/"[^"]*"/"0.0.9"/' "$work/older/lib/cmake/kvledger/kvledgerCuda.cmake"
+said=$(cmake -S ffi/tests/consumer -B "$work/cmake-older" -DCMAKE_PREFIX_PATH="$work/older" -DEXAMPLES="$PWD/ffi/examples" \
+  -DKERNELS=ON 2>&1) && { echo "check_kernels.sh: CMake took a component of another version" >&2; exit 1; }
+grep -qF "the component 'cuda'" <<< "$said"
 
 echo "with pkg-config"
 export PKG_CONFIG_PATH=$prefix/lib/pkgconfig

@@ -4,17 +4,20 @@
 1. Every public operation of the core has a kvl_ function, or a kvl_exempt_ one that says why C does without it; and
    every kvl_ function is an operation.
 2. The header declares exactly these functions, and the archive defines exactly these symbols, no other.
-3. Nothing in the archive can panic or allocate: a panic path would leave `abort` undefined, an allocation `malloc` or
+3. The header says of each function, above its prototype, what it does, what it answers (`Results:`) and what it costs
+   (`Cost:`, or once for its section): told.py.
+4. Nothing in the archive can panic or allocate: a panic path would leave `abort` undefined, an allocation `malloc` or
    the allocator's own symbol; only mem* may be asked of the program that links it.
 
-    ffi/gate.py target/capi/dist/libkvledger.a [--exempt] [--expect NAME]...
-    ffi/gate.py --cuda target/capi/dist/libkvledger_cuda.a [--expect NAME]...
+    ffi/gate.py target/capi/dist/libkvledger.a [--exempt] [--include FOLDER] [--expect NAME]...
+    ffi/gate.py --cuda target/capi/dist/libkvledger_cuda.a [--include FOLDER] [--expect NAME]...
 
---cuda reads the archive of kernels, which has the standard library in it: 2 holds for it, and in place of 3, that it asks
-for nothing of Rust, C++ or CUDA that it has inside; and if there are kernels for CUDA in it, so is what makes them
+--cuda reads the archive of kernels, which has the standard library in it: 2 holds for it, and in place of 4, that it
+asks for nothing of Rust, C++ or CUDA that it has inside; and if there are kernels for CUDA in it, so is what makes them
 known when a program starts. --exempt reads an archive made with KVL_EXEMPT=1, which has the exempt operations too: what
-no function of an archive reaches is not in it, so 3 holds for every operation only if it holds for both archives.
---expect adds a function that must be there, so that CI can see the gate fail. Exit: 0 holds, 1 does not, 2 usage.
+no function of an archive reaches is not in it, so 4 holds for every operation only if it holds for both archives.
+--expect adds a function that must be there, and --include reads headers of another folder than ffi/include, so that CI
+can see the gate fail. Exit: 0 holds, 1 does not, 2 usage.
 """
 
 import argparse
@@ -22,6 +25,9 @@ import pathlib
 import re
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+import told  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORE = ROOT / "core/src"
@@ -102,12 +108,13 @@ def compare(what, have, want):
     ]
 
 
-def faults(archive, with_exempt, expected):
+def faults(archive, include, with_exempt, expected):
     core, exempt = operations(), exemptions()
     want = (core - set(exempt)) | expected
     also = {name.replace("kvl_", EXEMPT, 1) for name in exempt} if with_exempt else set()
     source = found_in(sorted(ROOT.glob("ffi/src/**/*.rs")), r'extern "C" fn (kvl_\w+)') - {PLANTED}
-    header = found_in(sorted(ROOT.glob("ffi/include/**/*.h")), r"^kvl_status (kvl_\w+)\(")
+    parts = [include / "kvledger.h", *sorted(include.glob("kvledger/*.h"))]
+    header = found_in(parts, r"^kvl_status (kvl_\w+)\(")
     defined, undefined, _ = symbols(archive)
     panics = re.findall(r"\S*panicking\S*", readelf("-SW", archive))
     return (
@@ -115,14 +122,16 @@ def faults(archive, with_exempt, expected):
         + [f"{name}: exempt without a reason" for name in sorted(exempt) if not exempt[name]]
         + compare("ffi/src", {name for name in source if not name.startswith(EXEMPT)}, want)
         + compare("the header", header, want)
+        + told.faults(include, parts, "KVL_ARGUMENT")
         + compare("the archive", defined, want | also)
         + [f"{name}: undefined in the archive" for name in sorted(undefined - UNDEFINED_ALLOWED)]
         + [f"{name}: a panic path" for name in sorted(set(panics))]
     ), f"{len(want)} operations exported, {len(exempt)} exempt{' and seen' if with_exempt else ''}"
 
 
-def faults_of_kernels(archive, expected):
-    want = found_in([ROOT / "ffi/include/kvledger_cuda.h"], r"^kvl_device_status (kvl_\w+)\(") | expected
+def faults_of_kernels(archive, include, expected):
+    header = include / "kvledger_cuda.h"
+    want = found_in([header], r"^kvl_device_status (kvl_\w+)\(") | expected
     source = found_in(sorted(ROOT.glob("ffi/cuda/src/*.rs")), r'extern "C" fn (kvl_\w+)')
     defined, undefined, local = symbols(archive)
     sections = set(re.findall(r"\] (\.\S+)", readelf("-SW", archive)))
@@ -140,14 +149,19 @@ def main():
     usage.add_argument("archive", type=pathlib.Path, help="what ffi/archive.sh has made")
     usage.add_argument("--cuda", action="store_true", help="it is the one of kernels")
     usage.add_argument("--exempt", action="store_true", help="it was made with KVL_EXEMPT=1")
+    usage.add_argument(
+        "--include", type=pathlib.Path, default=ROOT / "ffi/include", metavar="FOLDER", help="where the headers are"
+    )
     usage.add_argument("--expect", action="append", default=[], metavar="NAME", help="a function that must be there")
     given = usage.parse_args()
     if not given.archive.is_file():
         usage.error(f"{given.archive}: no such file; ffi/archive.sh makes one")
+    if not (given.include / "kvledger.h").is_file():
+        usage.error(f"{given.include}: no kvledger.h there")
     if given.cuda:
-        found, holds = faults_of_kernels(given.archive, set(given.expect))
+        found, holds = faults_of_kernels(given.archive, given.include, set(given.expect))
     else:
-        found, holds = faults(given.archive, given.exempt, set(given.expect))
+        found, holds = faults(given.archive, given.include, given.exempt, set(given.expect))
         holds += "; none can panic or allocate"
     for fault in found:
         print(f"gate: {fault}")

@@ -11,6 +11,7 @@
 # Exit: 0 every step did what it should; 1 one did not; 2 usage.
 set -uo pipefail
 here=$PWD
+unset CDPATH
 cd "$(dirname "$0")/.."
 
 device=cuda

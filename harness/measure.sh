@@ -5,6 +5,7 @@
 #   harness/measure.sh MACHINE [flags of `kvledger bench`]
 #   harness/measure.sh xeon-2-core --full --trace AzureLLMInferenceTrace_conv.csv
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/.."
 
 machine=${1:?name the machine, as a folder of harness/results}

@@ -117,7 +117,7 @@ pub enum Argument {
     Memory = 1,
     /// `table`: too few entries.
     Table = 2,
-    /// `PoolConfig::blocks`: not in 1 ..= 2^31 - 2; or two pools of one joint request have the same number.
+    /// `PoolConfig::blocks`: not in 1 ..= 2^31 - 2.
     Blocks = 3,
     /// `PoolConfig::safety`, or a new safety margin: not below N.
     Safety = 4,
@@ -143,7 +143,7 @@ pub enum Argument {
     Stream = 14,
     /// A token count: 0 where tokens are needed, or more than 2^32 - 1 in all.
     Tokens = 15,
-    /// A block count: 0 where blocks are needed, or a promise below what the prompt needs.
+    /// A count: 0 where something is needed, or more than there can be.
     Count = 16,
     /// The sequence is in no state for this call (not admitted yet, or admitted already).
     Sequence = 17,
@@ -169,7 +169,7 @@ pub enum Argument {
     Cache = 27,
     /// `PoolConfig::token_check`: neither 0 nor 1.
     TokenCheck = 28,
-    /// `PoolConfig::transfers`: above 1,024; or an access that is neither (C ABI only).
+    /// `PoolConfig::transfers`: above 1,024.
     Transfers = 29,
     /// `PoolConfig::events`: not a power of two, or above 2^20.
     Events = 30,
@@ -194,6 +194,22 @@ pub enum Argument {
     /// The size that a struct begins with: not set, or with something in fields that this version does not have (C ABI
     /// only).
     Size = 40,
+    /// The number of a pool: two pools of one joint request have the same.
+    Number = 41,
+    /// The promise: below what the prompt needs; or of neither kind (C ABI only).
+    Promise = 42,
+    /// An access that is neither (C ABI only).
+    Access = 43,
+    /// A number that names no region of the device budget (C ABI only).
+    Region = 44,
+    /// More trials than `TRIALS_MAX` (C ABI only).
+    Trials = 45,
+    /// A probability that is not in 0 ..= 1 (C ABI only).
+    Probability = 46,
+    /// The salt: 2^32 bytes or more.
+    Salt = 47,
+    /// The handle does not record.
+    Ring = 48,
 }
 
 /// Where corruption was noticed.
@@ -209,7 +225,7 @@ pub enum Place {
 
 impl Argument {
     /// All, in the order of their numbers, from 1.
-    const ALL: [Argument; 40] = [
+    const ALL: [Argument; 48] = [
         Argument::Memory,
         Argument::Table,
         Argument::Blocks,
@@ -250,6 +266,14 @@ impl Argument {
         Argument::Queries,
         Argument::Ranges,
         Argument::Size,
+        Argument::Number,
+        Argument::Promise,
+        Argument::Access,
+        Argument::Region,
+        Argument::Trials,
+        Argument::Probability,
+        Argument::Salt,
+        Argument::Ring,
     ];
 
     /// The argument of this number; `None` if there is none.

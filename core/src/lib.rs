@@ -90,6 +90,7 @@ mod streams;
 mod sync;
 mod table;
 mod transfers;
+mod version;
 
 pub use answer::{Argument, Place, Refusal, Scope};
 pub use arena::Line;
@@ -104,3 +105,4 @@ pub use ids::{Account, BlockId, Epoch, Group, Sequence, Stream, StreamSet, Trans
 pub use pool::{Fault, Joint, LAYOUT_VERSION, Pool, RowView, Storage, admit_together, entries, lines};
 pub use snapshot::{AccountSnapshot, GroupSnapshot, SequenceSnapshot, Snapshot};
 pub use transfers::Access;
+pub use version::{VERSION, version};

@@ -30,6 +30,8 @@ pub struct Snapshot {
     pub sequences: u32,
     /// Of these, cancelled ones.
     pub cancelled: u32,
+    /// 1 if two reads agree and the parts of A add up; 0 if it is torn: each number was right at some moment of the call.
+    pub exact: u32,
     /// Tokens of all sequences, shared ones once for each.
     pub tokens: u64,
     /// Token slots of the rows' entries that hold no token.
@@ -44,8 +46,6 @@ pub struct Snapshot {
     pub failed_epochs: u64,
     /// Changes whenever blocks or promises came back.
     pub release_number: u64,
-    /// 1 if two reads agree and the parts of A add up; 0 if it is torn: each number was right at some moment of the call.
-    pub exact: u32,
 }
 
 impl Snapshot {

@@ -190,7 +190,7 @@ fn wrong_arguments_are_named() {
     for (admission, argument) in [
         (Admission { prompt_tokens: 0, ..good }, Argument::Tokens),
         (Admission { output_tokens_max: u32::MAX, ..good }, Argument::Tokens),
-        (Admission { promise: Promise::Blocks(0), ..good }, Argument::Count),
+        (Admission { promise: Promise::Blocks(0), ..good }, Argument::Promise),
         (Admission { group: Group(4), ..good }, Argument::Group),
         (Admission { streams: StreamSet(0), ..good }, Argument::Stream),
         (Admission { streams: StreamSet(1 << 60), ..good }, Argument::Stream),

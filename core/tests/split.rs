@@ -62,7 +62,7 @@ fn the_fixed_mode_cuts_at_its_chunks_and_nowhere_else() {
 #[test]
 fn windows_and_causal_ends_are_skipped_to_the_key() {
     // 40 tokens of 8 heads are 320 rows: five tiles of 64 rows, which are 8 tokens.
-    let split = Split { window: 99, thread_blocks: 1, ..Split::prefill(1, 8, 1, 1, 40, 1_024) };
+    let split = Split { window_left: 99, thread_blocks: 1, ..Split::prefill(1, 8, 1, 1, 40, 1_024) };
     let words = planned(&split, &Arrays { lengths: vec![500], query_starts: vec![0, 40], ..Arrays::default() });
     let keys: Vec<_> = split.read(&words).expect("a plan").items().map(|item| (item.first_key, item.end_key)).collect();
     // The first token is at 460, so it sees 361..=460; its tile's last one is at 467.
@@ -167,7 +167,7 @@ fn every_field_of_a_shape_has_a_range() {
         (Split { overhead_tiles: 1_025, ..SMALL }, Argument::Tile),
         (Split { thread_blocks: 0, ..SMALL }, Argument::ThreadBlocks),
         (Split { thread_blocks: 65_537, ..SMALL }, Argument::ThreadBlocks),
-        (Split { window: -2, ..SMALL }, Argument::Window),
+        (Split { window_left: -2, ..SMALL }, Argument::Window),
         (Split { chunk_keys: 32, ..SMALL }, Argument::Chunk),
         (Split { chunk_keys: 1 << 31, ..SMALL }, Argument::Chunk),
         (Split { sequences_max: 0, ..SMALL }, Argument::Sequences),

@@ -22,7 +22,7 @@ fn place(arrays: &Arrays, sequence: usize, token: usize) -> i64 {
 /// Whether a query at this place sees this key: one row, one key, one answer.
 fn sees(split: &Split, arrays: &Arrays, sequence: usize, place: i64, key: u32) -> bool {
     let distance = place - i64::from(key);
-    let in_window = split.window < 0 || distance <= i64::from(split.window);
+    let in_window = split.window_left < 0 || distance <= i64::from(split.window_left);
     let begin = arrays.begins.get(sequence).copied().unwrap_or(0);
     let end = arrays.ends.get(sequence).copied().unwrap_or(u32::MAX).min(arrays.lengths[sequence]);
     distance >= 0 && in_window && (begin..end).contains(&key)

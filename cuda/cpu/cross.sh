@@ -2,6 +2,7 @@
 # The executor's tests for aarch64, compiled by a cross compiler and run by qemu: they hold the switch of that machine.
 # Installs both where they are missing and root may do so; without them it says so and answers 77.
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/../.."
 
 compiler=aarch64-linux-gnu

@@ -12,6 +12,7 @@ if [[ ${1:-} == --races ]]; then
 fi
 [[ $# -eq 1 && -x $1 ]] || { echo "cuda/cpu/plants.sh: [--races] KVLEDGER, a program of a build with KVL_PLANTS=1" >&2; exit 2; }
 kvledger=$(realpath "$1")
+unset CDPATH
 cd "$(dirname "$0")"
 # What ThreadSanitizer answers when it has seen a race; and what `verify` does when results are wrong.
 if [[ $lists == RACES ]]; then found=66 cases=2; else found=1 cases=50; fi

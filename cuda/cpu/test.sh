@@ -9,6 +9,7 @@
 #   RUN='PROGRAM ARGUMENTS'           what runs the tests, for other machines than this one
 #   CUDA_INCLUDE=FOLDER               NVIDIA's headers, to compare numbers with; .cuda-venv's if they are there
 set -euo pipefail
+unset CDPATH
 cd "$(dirname "$0")/../.."
 
 mode=${1:-plain}

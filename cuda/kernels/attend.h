@@ -70,7 +70,7 @@ typedef struct kvk_attend_params {
   kvk_status *status;
   float scale;                      // of scores, usually 1 / sqrt(head_dim)
   float soft_cap;                   // cap * tanh(score / cap) before the slope and the mask; 0: none
-  int32_t window;                   // keys at distance 0..=window are seen; -1: all. Keys after a query never are
+  int32_t window_left;              // keys at distance 0..=window_left are seen; -1: all. Keys after a query never are
   uint32_t query_heads;             // a multiple of cache.heads
   uint32_t sequences;
   uint32_t type;                    // KVK_F16 or KVK_BF16

@@ -65,7 +65,7 @@ std::vector<std::uint16_t> noise(std::size_t count) {
 /* A device and one stream of it. */
 struct Gpu {
   kvl_device device;
-  kvl_stream stream;
+  kvl_device_stream stream;
 
   Gpu() {
     DEVICE(kvl_device_open_any(&device, &error));
@@ -75,7 +75,7 @@ struct Gpu {
 
   template <class T>
   T *empty(std::size_t count) {
-    kvl_address address;
+    kvl_device_address address;
     DEVICE(kvl_device_allocate(device, KVL_SPACE_DEVICE, count * sizeof(T), &address, &error));
     return KVL_POINTER(T, address);
   }
@@ -91,7 +91,7 @@ struct Gpu {
     DEVICE(kvl_device_read(device, stream, values.data(), address(memory), count * sizeof(T), &error));
     return values;
   }
-  static kvl_address address(const void *memory) { return reinterpret_cast<std::uintptr_t>(memory); }
+  static kvl_device_address address(const void *memory) { return reinterpret_cast<std::uintptr_t>(memory); }
 };
 
 /* What the kernel must come to, in double precision and without blocks. */
@@ -181,7 +181,7 @@ int main() {
   attend.part_lse = gpu.empty<float>(std::size_t{places.parts_max} * KVK_DECODE_ROWS);
   attend.status = append.status;
   attend.scale = 1 / std::sqrt(static_cast<float>(kDim));
-  attend.window = -1;
+  attend.window_left = -1;
   attend.query_heads = kQueryHeads;
   attend.sequences = 1;
   attend.type = KVK_BF16;
@@ -198,7 +198,7 @@ int main() {
   DEVICE(kvl_device_merge(gpu.device, gpu.stream, &attend, &sizes, &error));
 
   /* The step is over when its event is: then, and not before, may blocks that it reads be used again. */
-  kvl_event_mark mark;
+  kvl_device_event mark;
   DEVICE(kvl_device_open_event(gpu.device, &mark, &error));
   DEVICE(kvl_device_record_event(gpu.device, mark, gpu.stream, &error));
   const auto released = sequence->end();

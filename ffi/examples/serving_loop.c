@@ -37,6 +37,12 @@ static uint32_t batch_count;
 /* Steps that the device has not finished, the oldest first. */
 static uint64_t in_flight[IN_FLIGHT];
 static uint32_t in_flight_count;
+static uint64_t frontier; /* no older step, nor this one, is in flight */
+
+/* When the waiting request is worth asking for again: once one of these differs, or is reached. */
+static struct {
+  uint64_t releases, after;
+} refused;
 
 static struct {
   uint32_t finished, cancelled, rejected, waits, steps;
@@ -57,11 +63,17 @@ static request next_request(uint32_t number) {
 
 /* The oldest step is over: as a CUDA event would tell. */
 static void complete_oldest(void) {
-  uint64_t frontier;
   REQUIRE(in_flight_count > 0);
   REQUIRE(kvl_complete(&pool, 0, in_flight[0], 0, &frontier, NULL) == KVL_OK);
   for (uint32_t i = 1; i < in_flight_count; i++) in_flight[i - 1] = in_flight[i];
   in_flight_count--;
+}
+
+/* Asking again is of no use before blocks or promises have come back, or the step is over that the answer named. */
+static int may_have_changed(void) {
+  uint64_t releases;
+  REQUIRE(kvl_release_number(&pool, &releases, NULL) == KVL_OK);
+  return releases != refused.releases || frontier >= refused.after;
 }
 
 /* Whether the request is no longer waiting: it runs now, or can never. */
@@ -71,6 +83,9 @@ static int admitted_or_rejected(request wants) {
   kvl_admitted admitted;
   kvl_advanced advanced;
   kvl_refusal refusal;
+  /* Before it is asked: what comes back between the question and the answer is not overlooked. */
+  REQUIRE(kvl_release_number(&pool, &refused.releases, NULL) == KVL_OK);
+  refused.after = 0;
   REQUIRE(kvl_open(&pool, &sequence, NULL) == KVL_OK);
   REQUIRE(kvl_admission_full(wants.prompt, wants.output, &admission, NULL) == KVL_OK);
   switch (kvl_admit(&pool, sequence, &admission, &admitted, &refusal)) {
@@ -85,12 +100,14 @@ static int admitted_or_rejected(request wants) {
       REQUIRE(refusal.needed > refusal.ceiling && wants.prompt == HUGE_PROMPT);
       seen.rejected++;
       break;
-    case KVL_RETRY_AFTER: /* worth asking again once that step is over: not before */
+    case KVL_RETRY_AFTER: /* when that step is over, there are blocks enough */
       REQUIRE(refusal.after >= in_flight[0]);
+      refused.after = refusal.after;
       seen.waits++;
       break;
-    case KVL_WOULD_BLOCK: /* worth asking again when a request ends */
+    case KVL_WOULD_BLOCK: /* when a request ends */
       REQUIRE(refusal.short_by > 0);
+      refused.after = UINT64_MAX;
       seen.waits++;
       break;
     default:
@@ -151,7 +168,7 @@ int main(void) {
   uint32_t arrived = 0;
   request waiting = next_request(arrived);
   while (arrived < REQUESTS || batch_count > 0) {
-    while (arrived < REQUESTS && batch_count < RUNNING && admitted_or_rejected(waiting))
+    while (arrived < REQUESTS && batch_count < RUNNING && may_have_changed() && admitted_or_rejected(waiting))
       if (++arrived < REQUESTS) waiting = next_request(arrived);
     step();
     generate();

@@ -112,12 +112,13 @@ class Sequence {
  public:
   Sequence() noexcept = default;
   Sequence(const kvl_pool *pool, kvl_sequence handle) noexcept : pool_(pool), handle_(handle) {}
-  Sequence(Sequence &&other) noexcept : pool_(std::exchange(other.pool_, nullptr)), handle_(other.handle_) {}
+  Sequence(Sequence &&other) noexcept
+      : pool_(std::exchange(other.pool_, nullptr)), handle_(std::exchange(other.handle_, {})) {}
   Sequence &operator=(Sequence &&other) noexcept {
     if (this != &other) {
       finish();
       pool_ = std::exchange(other.pool_, nullptr);
-      handle_ = other.handle_;
+      handle_ = std::exchange(other.handle_, {});
     }
     return *this;
   }
@@ -125,11 +126,12 @@ class Sequence {
 
   /* Whether there is one that has not ended: not after a move, or `end`. */
   explicit operator bool() const noexcept { return pool_ != nullptr; }
+  /* Zeros, which are stale, after a move. */
   kvl_sequence handle() const noexcept { return handle_; }
   /* It is somebody else's to end now. */
   kvl_sequence release() noexcept {
     pool_ = nullptr;
-    return handle_;
+    return std::exchange(handle_, {});
   }
 
   Result<kvl_admitted> admit(kvl_admission admission) const noexcept {
@@ -185,7 +187,8 @@ class Sequence {
     return detail::ask<kvl_row_view>(
         [&](auto *out, auto *refusal) { return kvl_launch_row(pool_, handle_, epoch, out, refusal); });
   }
-  /* From any thread, while this object is there. */
+  /* From any thread, while this object is neither ended, moved nor destroyed: who cannot know that keeps its handle, for
+   * Pool::cancel. */
   Result<Done> cancel() const noexcept {
     return detail::ask_done([&](auto *refusal) { return kvl_cancel(pool_, handle_, refusal); });
   }
@@ -260,13 +263,17 @@ class Pool {
   explicit operator bool() const noexcept { return view_ != nullptr; }
   const kvl_pool *get() const noexcept { return view_.get(); }
   /* Rows of block ids; kvl_row says which one a sequence has. */
-  const std::uint32_t *table() const noexcept { return table_; }
+  const std::uint32_t *table() const noexcept { return view_ ? table_ : nullptr; }
 
   Result<Sequence> open() const noexcept {
     auto handle =
         detail::ask<kvl_sequence>([&](auto *out, auto *refusal) { return kvl_open(get(), out, refusal); });
     if (!handle) return handle.refusal();
     return Sequence(get(), *handle);
+  }
+  /* At any moment, whatever becomes of the Sequence. */
+  Result<Done> cancel(kvl_sequence sequence) const noexcept {
+    return detail::ask_done([&](auto *refusal) { return kvl_cancel(get(), sequence, refusal); });
   }
   Result<std::uint64_t> submit(std::uint32_t stream) const noexcept {
     return detail::ask<std::uint64_t>(

@@ -69,23 +69,32 @@ typedef struct kvl_device_error {
   char text[240];  /* ends with a NUL */
 } kvl_device_error;
 
-/* A zeroed handle is none. */
+/* Handles. One of zeros is none. */
 typedef struct kvl_device {
   uint64_t id;
 } kvl_device;
 
-typedef uint64_t kvl_address;
-typedef uint64_t kvl_stream;
-typedef uint64_t kvl_event_mark;
+typedef struct kvl_device_stream {
+  uint64_t id;
+} kvl_device_stream;
+
+typedef struct kvl_device_event {
+  uint64_t id;
+} kvl_device_event;
+
+typedef uint64_t kvl_device_address; /* 0 is none */
 
 enum { KVL_SPACE_DEVICE = 0, KVL_SPACE_PINNED = 1 };
+
+/* Of the threads of a thread block, on the CPU device. */
+enum { KVL_ORDER_ASCENDING = 0, KVL_ORDER_DESCENDING = 1, KVL_ORDER_RANDOM = 2 };
 
 /* How the CPU device behaves. Zeros: a thread a stream, without pauses, threads of a block in ascending order. */
 typedef struct kvl_cpu_options {
   size_t size;              /* KVL_SIZED */
   uint64_t seed;            /* of pauses, of random orders, and of what goes wrong */
   uint32_t at_once;         /* not 0: work is done by the calling thread before the call returns */
-  uint32_t order;           /* of threads in a block: 0 ascending, 1 descending, 2 random */
+  uint32_t order;           /* KVL_ORDER_ */
   uint32_t pause_one_in;    /* a pause before one operation of so many; 0: never */
   uint32_t pause_most_us;   /* the longest, in microseconds */
   uint32_t fail_allocate;   /* chances in 65,536 that an allocation, an enqueueing, */
@@ -121,48 +130,49 @@ kvl_device_status kvl_device_check(kvl_device device, kvl_device_error *error);
 /* ---- Memory, streams, events: all of these KVL_DEVICE_HANDLE, _LOST besides what is said ------------------------- */
 
 /* `bytes` in `space`, aligned to 16 bytes, contents undefined (on the CPU device NaN). KVL_DEVICE_MEMORY, _ARGUMENT. */
-kvl_device_status kvl_device_allocate(kvl_device device, uint32_t space, size_t bytes, kvl_address *address,
+kvl_device_status kvl_device_allocate(kvl_device device, uint32_t space, size_t bytes, kvl_device_address *address,
                                       kvl_device_error *error);
 /* Gives it back; work that was enqueued before may still use it. 0 does nothing. On a GPU it waits for all work of the
  * device, streams of others included, and must not be called while a stream is being captured. KVL_DEVICE_FOREIGN. */
-kvl_device_status kvl_device_free(kvl_device device, kvl_address address, kvl_device_error *error);
+kvl_device_status kvl_device_free(kvl_device device, kvl_device_address address, kvl_device_error *error);
 /* Pinned memory as the host sees it. KVL_DEVICE_FOREIGN, _ELSEWHERE. */
-kvl_device_status kvl_device_host_pointer(kvl_device device, kvl_address address, void **host, kvl_device_error *error);
+kvl_device_status kvl_device_host_pointer(kvl_device device, kvl_device_address address, void **host,
+                                          kvl_device_error *error);
 
-kvl_device_status kvl_device_open_stream(kvl_device device, kvl_stream *stream, kvl_device_error *error);
+kvl_device_status kvl_device_open_stream(kvl_device device, kvl_device_stream *stream, kvl_device_error *error);
 /* Takes a stream that was opened elsewhere: a cudaStream_t of yours, as a number, of this GPU, until it is closed here,
  * which leaves it as it is. KVL_DEVICE_HANDLE for the default streams, and on the CPU device. */
-kvl_device_status kvl_device_adopt_stream(kvl_device device, kvl_stream stream, kvl_device_error *error);
-kvl_device_status kvl_device_close_stream(kvl_device device, kvl_stream stream, kvl_device_error *error);
+kvl_device_status kvl_device_adopt_stream(kvl_device device, kvl_device_stream stream, kvl_device_error *error);
+kvl_device_status kvl_device_close_stream(kvl_device device, kvl_device_stream stream, kvl_device_error *error);
 /* Waits until its work is done: cudaStreamSynchronize. */
-kvl_device_status kvl_device_synchronize_stream(kvl_device device, kvl_stream stream, kvl_device_error *error);
+kvl_device_status kvl_device_synchronize_stream(kvl_device device, kvl_device_stream stream, kvl_device_error *error);
 
-kvl_device_status kvl_device_open_event(kvl_device device, kvl_event_mark *event, kvl_device_error *error);
-kvl_device_status kvl_device_close_event(kvl_device device, kvl_event_mark event, kvl_device_error *error);
+kvl_device_status kvl_device_open_event(kvl_device device, kvl_device_event *event, kvl_device_error *error);
+kvl_device_status kvl_device_close_event(kvl_device device, kvl_device_event event, kvl_device_error *error);
 /* Enqueues a mark, which is over when all that the stream has now is done. */
-kvl_device_status kvl_device_record_event(kvl_device device, kvl_event_mark event, kvl_stream stream,
+kvl_device_status kvl_device_record_event(kvl_device device, kvl_device_event event, kvl_device_stream stream,
                                           kvl_device_error *error);
 /* `over`: 1 if the newest mark is over or there is none, else 0. cudaEventQuery. */
-kvl_device_status kvl_device_query_event(kvl_device device, kvl_event_mark event, uint32_t *over,
+kvl_device_status kvl_device_query_event(kvl_device device, kvl_device_event event, uint32_t *over,
                                          kvl_device_error *error);
 /* Waits until it is over: cudaEventSynchronize. */
-kvl_device_status kvl_device_synchronize_event(kvl_device device, kvl_event_mark event, kvl_device_error *error);
+kvl_device_status kvl_device_synchronize_event(kvl_device device, kvl_device_event event, kvl_device_error *error);
 /* What is enqueued in `stream` from now on begins when the newest mark of `event` is over: cudaStreamWaitEvent. */
-kvl_device_status kvl_device_wait_event(kvl_device device, kvl_stream stream, kvl_event_mark event,
+kvl_device_status kvl_device_wait_event(kvl_device device, kvl_device_stream stream, kvl_device_event event,
                                         kvl_device_error *error);
 
 /* Enqueues a copy between allocations of the device. KVL_DEVICE_FOREIGN, _RANGE, _OVERLAP. */
-kvl_device_status kvl_device_copy(kvl_device device, kvl_stream stream, kvl_address to, kvl_address from, size_t bytes,
-                                  kvl_device_error *error);
+kvl_device_status kvl_device_copy(kvl_device device, kvl_device_stream stream, kvl_device_address to,
+                                  kvl_device_address from, size_t bytes, kvl_device_error *error);
 /* Enqueues that every byte becomes `value`, below 256. The same. */
-kvl_device_status kvl_device_set(kvl_device device, kvl_stream stream, kvl_address to, uint32_t value, size_t bytes,
-                                 kvl_device_error *error);
-/* Waits for the stream, and copies from, or to, memory of the host. The same. KVL_DEVICE_OVERLAP if the host's is a part of
- * the pinned memory that it is copied to, or from. */
-kvl_device_status kvl_device_write(kvl_device device, kvl_stream stream, kvl_address to, const void *from, size_t bytes,
-                                   kvl_device_error *error);
-kvl_device_status kvl_device_read(kvl_device device, kvl_stream stream, void *to, kvl_address from, size_t bytes,
-                                  kvl_device_error *error);
+kvl_device_status kvl_device_set(kvl_device device, kvl_device_stream stream, kvl_device_address to, uint32_t value,
+                                 size_t bytes, kvl_device_error *error);
+/* Waits for the stream, and copies from, or to, memory of the host. The same: _OVERLAP if the host's memory is of the
+ * pinned range that it is copied to, or from. */
+kvl_device_status kvl_device_write(kvl_device device, kvl_device_stream stream, kvl_device_address to, const void *from,
+                                   size_t bytes, kvl_device_error *error);
+kvl_device_status kvl_device_read(kvl_device device, kvl_device_stream stream, void *to, kvl_device_address from,
+                                  size_t bytes, kvl_device_error *error);
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- *
  *
@@ -172,7 +182,11 @@ kvl_device_status kvl_device_read(kvl_device device, kvl_stream stream, void *to
  * checksum), go where an id leads. KVL_DEVICE_HANDLE, _LOST. */
 
 /* An address as a pointer of a kernel's parameters. */
+#ifdef __cplusplus
+#define KVL_POINTER(type, address) reinterpret_cast<type *>(static_cast<uintptr_t>(address))
+#else
 #define KVL_POINTER(type, address) ((type *)(uintptr_t)(address))
+#endif
 
 /* What the host knows of a batch and the parameters do not say. */
 typedef struct kvl_attend_sizes {
@@ -185,26 +199,26 @@ typedef struct kvl_attend_sizes {
   uint32_t parts;
 } kvl_attend_sizes;
 
-kvl_device_status kvl_device_append(kvl_device device, kvl_stream stream, const kvk_append_params *params,
+kvl_device_status kvl_device_append(kvl_device device, kvl_device_stream stream, const kvk_append_params *params,
                                     kvl_device_error *error);
-kvl_device_status kvl_device_attend(kvl_device device, kvl_stream stream, const kvk_attend_params *params,
+kvl_device_status kvl_device_attend(kvl_device device, kvl_device_stream stream, const kvk_attend_params *params,
                                     const kvl_attend_sizes *sizes, kvl_device_error *error);
 /* After kvl_device_attend, with the same arguments. */
-kvl_device_status kvl_device_merge(kvl_device device, kvl_stream stream, const kvk_attend_params *params,
+kvl_device_status kvl_device_merge(kvl_device device, kvl_device_stream stream, const kvk_attend_params *params,
                                    const kvl_attend_sizes *sizes, kvl_device_error *error);
-kvl_device_status kvl_device_merge_two(kvl_device device, kvl_stream stream, const kvk_merge_two_params *params,
+kvl_device_status kvl_device_merge_two(kvl_device device, kvl_device_stream stream, const kvk_merge_two_params *params,
                                        kvl_device_error *error);
 /* `blocks`: the usable blocks of the pools. */
-kvl_device_status kvl_device_copy_blocks(kvl_device device, kvl_stream stream, const kvk_copy_params *params,
+kvl_device_status kvl_device_copy_blocks(kvl_device device, kvl_device_stream stream, const kvk_copy_params *params,
                                          uint32_t source_blocks, uint32_t destination_blocks, kvl_device_error *error);
-kvl_device_status kvl_device_fill(kvl_device device, kvl_stream stream, const kvk_fill_params *params, uint32_t blocks,
-                                  kvl_device_error *error);
-kvl_device_status kvl_device_checksum(kvl_device device, kvl_stream stream, const kvk_checksum_params *params,
+kvl_device_status kvl_device_fill(kvl_device device, kvl_device_stream stream, const kvk_fill_params *params,
+                                  uint32_t blocks, kvl_device_error *error);
+kvl_device_status kvl_device_checksum(kvl_device device, kvl_device_stream stream, const kvk_checksum_params *params,
                                       uint32_t blocks, kvl_device_error *error);
-kvl_device_status kvl_device_rewrite(kvl_device device, kvl_stream stream, const kvk_rewrite_params *params,
+kvl_device_status kvl_device_rewrite(kvl_device device, kvl_device_stream stream, const kvk_rewrite_params *params,
                                      kvl_device_error *error);
 /* `longest`: where the keys that are wanted end, of the sequence where that is highest. */
-kvl_device_status kvl_device_gather(kvl_device device, kvl_stream stream, const kvk_gather_params *params,
+kvl_device_status kvl_device_gather(kvl_device device, kvl_device_stream stream, const kvk_gather_params *params,
                                     uint32_t table_rows, uint32_t longest, kvl_device_error *error);
 
 #ifdef __cplusplus

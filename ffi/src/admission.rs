@@ -36,12 +36,12 @@ pub struct KvlAdmission {
 }
 
 impl KvlAdmission {
-    /// `INVALID(Count)` if the promise is neither kind.
+    /// `INVALID(Promise)` if the promise is neither kind.
     pub(crate) fn admission(&self) -> Result<Admission, Refusal> {
         let promise = match (self.promise, self.promise_blocks) {
             (PROMISE_FULL, 0) => Promise::Full,
             (PROMISE_BLOCKS, blocks) => Promise::Blocks(blocks),
-            _ => return Err(invalid(Argument::Count)),
+            _ => return Err(invalid(Argument::Promise)),
         };
         Ok(Admission {
             prompt_tokens: self.prompt_tokens,

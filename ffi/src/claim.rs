@@ -25,11 +25,11 @@ pub struct InOut<'a, T>(*mut T, PhantomData<&'a mut T>);
 
 /// A struct that can grow, which the call reads.
 #[repr(transparent)]
-pub struct InSized<'a, T>(*const WithSize<T>, PhantomData<&'a T>);
+pub struct InSized<'a, T: Grows>(*const WithSize<T>, PhantomData<&'a T>);
 
 /// A struct that can grow, which the call writes: all but its size is initialized or not.
 #[repr(transparent)]
-pub struct OutSized<'a, T>(*mut WithSize<T>, PhantomData<&'a mut T>);
+pub struct OutSized<'a, T: Grows>(*mut WithSize<T>, PhantomData<&'a mut T>);
 
 impl<T> Clone for In<'_, T> {
     fn clone(&self) -> Self {
@@ -39,13 +39,13 @@ impl<T> Clone for In<'_, T> {
 
 impl<T> Copy for In<'_, T> {}
 
-impl<T> Clone for InSized<'_, T> {
+impl<T: Grows> Clone for InSized<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for InSized<'_, T> {}
+impl<T: Grows> Copy for InSized<'_, T> {}
 
 /// What a call writes on success.
 pub(crate) trait Output {
@@ -258,10 +258,11 @@ impl<'a, T> InOut<'a, T> {
     }
 }
 
-/// Whether two ranges (address, bytes) share a byte. NULL, whose range is nobody's, is no part of it.
+/// Whether two ranges (address, bytes) share a byte. NULL, whose range is nobody's, and no bytes are no part of it.
 #[inline(always)]
 pub(crate) fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
-    a.0 != 0 && b.0 != 0 && a.0 < b.0.wrapping_add(b.1) && b.0 < a.0.wrapping_add(a.1)
+    let is_something = a.0 != 0 && b.0 != 0 && a.1 != 0 && b.1 != 0;
+    is_something && a.0 < b.0.wrapping_add(b.1) && b.0 < a.0.wrapping_add(a.1)
 }
 
 /// The same of two places of which at most one may be NULL, in one comparison: on the way of every call. Two that are NULL

@@ -1,11 +1,11 @@
 //! Names of prefixes: `IdentityKey`.
 
-use crate::answer::{KvlRefusal, fill, fill_apart};
+use crate::answer::{KvlRefusal, fill, fill_apart, invalid};
 use crate::array::{array, array_mut, span};
 use crate::claim::{In, InSized, Out};
 use core::ffi::c_void;
-use kvledger_core::Group;
 use kvledger_core::identity::{Domain, Identity, IdentityKey};
+use kvledger_core::{Argument, Group};
 
 /// `Domain`, with the salt as a pointer.
 #[repr(C)]
@@ -13,6 +13,8 @@ use kvledger_core::identity::{Domain, Identity, IdentityKey};
 pub struct KvlDomain {
     /// The trust group.
     pub group: u32,
+    /// 0.
+    pub reserved: u32,
     /// The adapter.
     pub adapter: u64,
     /// The modality.
@@ -47,6 +49,9 @@ pub unsafe extern "C" fn kvl_identity_key_root(
 ) -> u32 {
     fill(root, refusal, || {
         let (key, domain) = (key.given()?, domain.given()?);
+        if domain.reserved != 0 {
+            return Err(invalid(Argument::Size));
+        }
         // SAFETY: the caller's promise.
         let salt = unsafe { array(domain.salt.cast::<u8>(), domain.salt_bytes) }?;
         let KvlDomain { group, adapter, modality, .. } = domain;

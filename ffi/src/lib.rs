@@ -52,6 +52,7 @@ mod speculation;
 mod split;
 mod together;
 mod transfers;
+mod version;
 mod versions;
 
 pub use accounts::*;
@@ -82,6 +83,7 @@ pub use speculation::*;
 pub use split::*;
 pub use together::*;
 pub use transfers::*;
+pub use version::*;
 
 /// Never reached: the gate holds that no panic is left in the archive. A static library must have one all the same.
 #[cfg(kvl_panic_handler)]

@@ -1,7 +1,7 @@
 //! From bytes to a pool: `PoolConfig`, `Pool::init`, `Pool::attach`.
 
 use crate::answer::{KvlRefusal, POINTER, fill, fill_apart, invalid, run};
-use crate::array::{apart, array_mut, span};
+use crate::array::{apart, array_mut, refuse_impossible, span};
 use crate::claim::{In, InSized, Out, OutSized, Output};
 use crate::handle::{KvlPool, ask, view};
 use core::ffi::c_void;
@@ -93,7 +93,8 @@ pub unsafe extern "C" fn kvl_attach(
     }
     fill(pool, refusal, || {
         apart(&[answer], &shared)?;
-        let memory = first_line(memory)?;
+        let memory = first_line(memory, memory_bytes)?;
+        refuse_impossible(table, table_entries)?;
         // SAFETY: the caller's promise.
         let attached = unsafe { Pool::attach(memory, memory_bytes / size_of::<Line>(), table, table_entries) };
         Ok(KvlPool::new(attached?))
@@ -110,17 +111,19 @@ pub extern "C" fn kvl_config(
     ask(pool, config, refusal, || Ok(view(pool)?.config()))
 }
 
-/// Memory of C as lines; a part of a line at the end is left out. `INVALID(Memory)` unless it is aligned to a line.
+/// Memory of C as lines; a part of a line at the end is left out. `INVALID(Pointer)` for NULL, and for more than an address
+/// space; `INVALID(Memory)` unless it is aligned to a line.
 ///
 /// # Safety
 /// `memory` is NULL or valid for `bytes` bytes for `'m`, and nobody else touches them.
 pub(crate) unsafe fn memory_lines<'m>(memory: *mut c_void, bytes: usize) -> Result<&'m mut [Line], Refusal> {
-    let first = first_line(memory)?;
+    let first = first_line(memory, bytes)?;
     // SAFETY: the caller's promise.
     unsafe { array_mut(first, bytes / size_of::<Line>()) }
 }
 
-fn first_line(memory: *mut c_void) -> Result<*mut Line, Refusal> {
+fn first_line(memory: *mut c_void, bytes: usize) -> Result<*mut Line, Refusal> {
+    refuse_impossible(memory.cast::<u8>(), bytes)?;
     let first = memory.cast::<Line>();
     if first.is_aligned() { Ok(first) } else { Err(invalid(Argument::Memory)) }
 }

@@ -80,6 +80,8 @@ pub struct KvlDecision {
     pub cached_tokens: u32,
     /// The least headroom of any rank.
     pub headroom: u32,
+    /// 0.
+    pub reserved: u32,
     /// Why it is not admitted; code 0 without a commit: a vote is missing.
     pub refusal: KvlRefusal,
 }
@@ -88,7 +90,7 @@ impl From<Decision> for KvlDecision {
     fn from(decision: Decision) -> KvlDecision {
         let Decision { number, commit, cached_tokens, headroom, refusal } = decision;
         let refusal = refusal.map(KvlRefusal::from).unwrap_or_default();
-        KvlDecision { number, commit: commit.into(), cached_tokens, headroom, refusal }
+        KvlDecision { number, commit: commit.into(), cached_tokens, headroom, reserved: 0, refusal }
     }
 }
 

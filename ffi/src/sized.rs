@@ -3,29 +3,34 @@
 //! A caller and a library of different versions agree by it. Who is older knows fewer fields: those of an input that he
 //! does not have are 0, which means "as before", and those of an output are not written. Who is newer has more of them:
 //! in an input they must be 0, for they ask for what this library cannot do, and in an output they become 0. A size below
-//! that of the first version was not set.
+//! that of the first version, or one that no struct has, was not set.
 //!
 //! The device functions have this file too, so it says what is wrong in its own words.
 
 use core::mem::{MaybeUninit, align_of, offset_of, size_of};
 
-/// What C has of a struct that can grow: its size, then its fields. Laid out as C lays out the two in one struct.
+/// What C has of a struct that can grow: its size, then its fields, then the word that fills it up, if it needs one. Laid
+/// out as C lays out all of it in one struct.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct WithSize<T> {
+pub struct WithSize<T: Grows> {
     size: usize,
     /// All but the size.
     pub fields: T,
+    reserved: T::Reserved,
 }
 
-/// The fields of a struct that can grow. New ones go behind all that were there, padding at the end included, and leave
-/// none themselves.
+/// The fields of a struct that can grow. New ones go behind all that were there, or in the place of the reserved word.
 ///
 /// # Safety
-/// `repr(C)`, and all bytes are a value, zeros included; fields after the first version's have no padding between them.
+/// `repr(C)` without padding, and all bytes are a value, zeros included.
 pub unsafe trait Grows: Copy {
     /// `sizeof` the struct of C in its first version. It stays when fields are added.
     const FIRST_BYTES: usize;
+
+    /// `u32` if the struct of C has a last word `reserved`, so that it ends without padding: a field that came into padding
+    /// would be read from what an older caller never set. Else `()`. It is 0, as a field that is not known yet.
+    type Reserved: Copy + Eq + Default;
 }
 
 /// No struct is larger, in whatever version.
@@ -36,8 +41,8 @@ pub const BYTES_MAX: usize = 4096;
 pub(crate) enum Unusable {
     /// It is NULL or misaligned.
     Pointer,
-    /// The size is below the first version's or above [`BYTES_MAX`], or there is something in fields that this version does
-    /// not have.
+    /// The size is none that `sizeof` is: below the first version's, above [`BYTES_MAX`], or no multiple of the alignment.
+    /// Or there is something in fields that this version does not have.
     Size,
 }
 
@@ -46,14 +51,22 @@ impl<T: Grows> WithSize<T> {
     const BYTES: usize = {
         let bytes = size_of::<WithSize<T>>();
         assert!(align_of::<T>() <= size_of::<usize>(), "padding after the size, which the struct of C has not");
+        let parts = size_of::<usize>() + size_of::<T>() + size_of::<T::Reserved>();
+        assert!(parts == bytes, "padding at the end: the struct wants a reserved word");
         assert!(offset_of!(WithSize<T>, fields) < T::FIRST_BYTES, "the first version had fields");
         assert!(T::FIRST_BYTES <= bytes && bytes <= BYTES_MAX, "fields went away, or far too many came");
         bytes
     };
 
     /// With the size that it has in this version.
-    pub const fn of(fields: T) -> WithSize<T> {
-        WithSize { size: Self::BYTES, fields }
+    pub fn of(fields: T) -> WithSize<T> {
+        WithSize { size: Self::BYTES, fields, reserved: T::Reserved::default() }
+    }
+
+    /// The fields, if nothing is where this version has none.
+    #[inline(always)]
+    fn known(&self) -> Result<T, Unusable> {
+        if self.reserved == T::Reserved::default() { Ok(self.fields) } else { Err(Unusable::Size) }
     }
 }
 
@@ -68,7 +81,8 @@ pub(crate) unsafe fn stated<T: Grows>(pointer: *const WithSize<T>) -> Result<usi
     }
     // SAFETY: neither NULL nor misaligned, and it begins there; the rest is the caller's promise.
     let size = unsafe { pointer.cast::<usize>().read() };
-    if (T::FIRST_BYTES..=BYTES_MAX).contains(&size) { Ok(size) } else { Err(Unusable::Size) }
+    let is_one = (T::FIRST_BYTES..=BYTES_MAX).contains(&size) && size % align_of::<WithSize<T>>() == 0;
+    if is_one { Ok(size) } else { Err(Unusable::Size) }
 }
 
 /// The fields of an input.
@@ -81,7 +95,7 @@ pub(crate) unsafe fn read<T: Grows>(pointer: *const WithSize<T>) -> Result<T, Un
     let size = unsafe { stated(pointer) }?;
     if size == WithSize::<T>::BYTES {
         // SAFETY: the struct is whole, and all bytes are a value.
-        return Ok(unsafe { (*pointer).fields });
+        return unsafe { &*pointer }.known();
     }
     // SAFETY: the caller's promise.
     unsafe { read_of_another_version(pointer.cast(), size) }
@@ -101,7 +115,7 @@ unsafe fn read_of_another_version<T: Grows>(bytes: *const u8, size: usize) -> Re
     // SAFETY: so many bytes are in both, and the copy is nobody else's.
     unsafe { bytes.copy_to_nonoverlapping(whole.as_mut_ptr().cast(), size.min(ours)) };
     // SAFETY: all bytes are a value, and the others are 0.
-    Ok(unsafe { whole.assume_init() }.fields)
+    unsafe { whole.assume_init() }.known()
 }
 
 /// Writes an output, as far as the caller knows it; nothing if its pointer or size cannot be used. The size stays.
@@ -113,9 +127,9 @@ pub(crate) unsafe fn write<T: Grows>(pointer: *mut WithSize<T>, fields: T) {
     // SAFETY: the caller's promise.
     match unsafe { stated(pointer) } {
         // SAFETY: the struct is whole.
-        Ok(size) if size == WithSize::<T>::BYTES => unsafe { (*pointer).fields = fields },
+        Ok(size) if size == WithSize::<T>::BYTES => unsafe { *pointer = WithSize::of(fields) },
         // SAFETY: the caller's promise.
-        Ok(size) => unsafe { write_of_another_version(pointer.cast(), size, &WithSize { size, fields }) },
+        Ok(size) => unsafe { write_of_another_version(pointer.cast(), size, &WithSize::of(fields)) },
         Err(_) => {}
     }
 }
@@ -157,11 +171,13 @@ mod tests {
     // SAFETY: integers.
     unsafe impl Grows for First {
         const FIRST_BYTES: usize = 24;
+        type Reserved = ();
     }
 
     // SAFETY: integers.
     unsafe impl Grows for Second {
         const FIRST_BYTES: usize = 24;
+        type Reserved = ();
     }
 
     const FIRST: First = First { one: 1, two: 2, reserved: 0 };
@@ -198,8 +214,6 @@ mod tests {
     fn an_older_caller_gives_zeros_and_gets_what_he_knows() {
         assert_eq!(understood(&words(24, [1, 2, 77, 77, 77])), Ok(Second { three: 0, ..SECOND }));
         assert_eq!(written(words(24, [9; 5])), words(24, [1, 2, 9, 9, 9]), "nothing behind his struct");
-        // Between two versions: half of a field.
-        assert_eq!(written(words(28, [9; 5])), words(28, [1, 2, 3, 9, 9]));
     }
 
     #[test]
@@ -218,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_size_that_was_not_set_is_refused_and_nothing_written() {
-        for size in [0, 1, 8, 23, BYTES_MAX + 1, isize::MAX as usize, usize::MAX] {
+        for size in [0, 1, 8, 23, 25, 28, 31, BYTES_MAX + 1, BYTES_MAX + 8, isize::MAX as usize, usize::MAX] {
             assert_eq!(understood(&words(size, [1, 2, 3, 0, 0])), Err(Unusable::Size), "{size}");
             assert_eq!(written(words(size, [9; 5])), words(size, [9; 5]), "{size}");
         }
@@ -242,6 +256,37 @@ mod tests {
             assert_eq!(unsafe { read(pointer) }, Err(Unusable::Pointer));
             // SAFETY: as above.
             unsafe { write(pointer.cast_mut(), SECOND) };
+        }
+    }
+
+    /// 24 bytes of C, of which the last word is none of the fields.
+    #[repr(C)]
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    struct Filled {
+        one: u32,
+        two: u32,
+        three: u32,
+    }
+
+    // SAFETY: integers.
+    unsafe impl Grows for Filled {
+        const FIRST_BYTES: usize = 24;
+        type Reserved = u32;
+    }
+
+    #[test]
+    fn a_reserved_word_is_0() {
+        let filled = Filled { one: 1, two: 2, three: 3 };
+        let of = |size, last: u64| words(size, [1 | 2 << 32, 3 | last << 32, 0, 0, 0]);
+        for size in [24, 32, 40] {
+            // SAFETY: within the words.
+            let understood = |last| unsafe { read(of(size, last).as_ptr().cast::<WithSize<Filled>>()) };
+            assert_eq!(understood(0), Ok(filled), "{size}");
+            assert_eq!(understood(1), Err(Unusable::Size), "{size}");
+            let mut words = of(size, 9);
+            // SAFETY: as above.
+            unsafe { write(words.as_mut_ptr().cast::<WithSize<Filled>>(), filled) };
+            assert_eq!(words, of(size, 0), "{size}");
         }
     }
 

@@ -6,10 +6,10 @@ use crate::claim::{In, Out};
 use crate::handle::{KvlPool, ask, tell, view};
 use kvledger_core::{Access, Argument, BlockId, Refusal, Sequence, Transfer};
 
-/// `INVALID(Transfers)` for a number that names no access.
+/// `INVALID(Access)` for a number that names no access.
 fn access(number: u32) -> Result<Access, Refusal> {
     let known = [Access::Read, Access::Write].into_iter().find(|&access| access as u32 == number);
-    known.ok_or(invalid(Argument::Transfers))
+    known.ok_or(invalid(Argument::Access))
 }
 
 /// `Pool::hold`.

@@ -148,10 +148,10 @@ fn numbers_that_name_nothing_are_refused() {
     let out = &mut MaybeUninit::uninit();
     let bad = KvlAdmission { promise: 2, ..full(8, 8) };
     let why = refused(|why| kvl_admit(the(&pool), sequence, the(&sized(bad)), to(out), to(why)));
-    assert_eq!(invalid(why), Argument::Count as u32);
+    assert_eq!(invalid(why), Argument::Promise as u32);
     let contradiction = KvlAdmission { promise_blocks: 3, ..full(8, 8) };
     let why = refused(|why| kvl_admit(the(&pool), sequence, the(&sized(contradiction)), to(out), to(why)));
-    assert_eq!(invalid(why), Argument::Count as u32);
+    assert_eq!(invalid(why), Argument::Promise as u32);
 
     let geometry: KvlGeometry = ok_sized(|out| kvl_geometry_new(32, 8, 128, 16, 2, to(out), no()));
     let bytes: u64 = ok(|out| kvl_geometry_block_bytes(the(&sized(geometry)), to(out), no()));
@@ -161,10 +161,15 @@ fn numbers_that_name_nothing_are_refused() {
     }
     let mut budget: Budget = ok(|out| kvl_budget_new(100, to(out), no()));
     let why = refused(|why| kvl_budget_set_bound(both(&mut budget), 7, 1, to(why)));
-    assert_eq!(invalid(why), Argument::Budget as u32);
+    assert_eq!(invalid(why), Argument::Region as u32);
     assert_eq!(kvl_budget_set_bound(both(&mut budget), 6, 100, no()), 0);
     let mass = &mut MaybeUninit::uninit();
-    assert_eq!(invalid(refused(|why| kvl_binomial_pmf(1, f64::NAN, 0, to(mass), to(why)))), Argument::Length as u32);
+    for (trials, probability, argument) in
+        [(1, f64::NAN, Argument::Probability), (1, 1.5, Argument::Probability), (u32::MAX, 0.5, Argument::Trials)]
+    {
+        let why = refused(|why| kvl_binomial_pmf(trials, probability, 0, to(mass), to(why)));
+        assert_eq!(invalid(why), argument as u32);
+    }
 }
 
 /// A batch of two: its sum, the answers, and the changed slots.

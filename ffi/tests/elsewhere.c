@@ -21,7 +21,7 @@ static void a_transfer_outlives_its_sequence(const kvl_pool *pool, const kvl_poo
   OK(kvl_admit(pool, sequence, &admission, &admitted, NULL));
   OK(kvl_advance(pool, sequence, 2 * BLOCK, &advanced, NULL));
   REQUIRE(kvl_hold(pool, sequence, 0, 2, 2, &transfer, &refusal) == KVL_INVALID);
-  REQUIRE(refusal.argument == KVL_ARGUMENT_TRANSFERS);
+  REQUIRE(refusal.argument == KVL_ARGUMENT_ACCESS);
   OK(kvl_hold(pool, sequence, 0, 2, KVL_ACCESS_READ, &transfer, NULL));
   ended(pool, sequence);
   OK(kvl_quarantine(pool, transfer, NULL));
@@ -43,9 +43,13 @@ static void a_transfer_outlives_its_sequence(const kvl_pool *pool, const kvl_poo
   REQUIRE(counts.committed == 2);
   OK(kvl_complete_transfer(pool, offloaded.transfer, &blocks, NULL));
 
-  /* An id that nobody has ever shared is no block to hold by its id; the copy's blocks are. */
   REQUIRE(kvl_hold_blocks(host, NULL, 0, KVL_ACCESS_READ, &transfer, &refusal) == KVL_INVALID);
   REQUIRE(refusal.argument == KVL_ARGUMENT_COUNT);
+  /* A free block cannot be held by its id; the copy's blocks can. */
+  uint32_t free = 1;
+  while (free == pairs[0].destination || free == pairs[1].destination) free++;
+  REQUIRE(kvl_hold_blocks(host, &free, 1, KVL_ACCESS_READ, &transfer, &refusal) == KVL_INVALID);
+  REQUIRE(refusal.argument == KVL_ARGUMENT_BLOCK);
   OK(kvl_hold(host, copy, 0, 2, KVL_ACCESS_READ, &transfer, NULL));
   OK(kvl_complete_transfer(host, transfer, &blocks, NULL));
   OK(kvl_hold_blocks(host, &pairs[0].destination, 1, KVL_ACCESS_WRITE, &transfer, NULL));

@@ -11,12 +11,13 @@ use kvledger_core::split::{
 use kvledger_core::{
     Account, AccountSnapshot, Admitted, Advanced, Batch, CopyOrder, Counts, EventCursor, EventsRead, Forked, Found,
     GroupSnapshot, Offloaded, PoolConfig, Published, Refusal, Released, RowView, Scope, Sequence, SequenceSnapshot,
-    Snapshot, Step, Stream, StreamSet, Transfer, Window,
+    Snapshot, Step, Stream, StreamSet, Transfer, VERSION, Window,
 };
 use kvledger_ffi::{
-    FAULT_TEXT_BYTES, FREE_BLOCKS_BYTES, HINT_ANY, HINT_OPENS, JOINTS_MAX, KvlAdmission, KvlBlockPair, KvlDecision,
-    KvlDomain, KvlEvent, KvlFault, KvlFreeBlocks, KvlFreeCursor, KvlGeometry, KvlJoint, KvlPool, KvlPrefix,
-    KvlProposal, KvlRank, KvlRefusal, KvlSplitBatch, KvlSplitFault, KvlVote, POOL_BYTES, RANK_BYTES, WithSize,
+    FAULT_TEXT_BYTES, FREE_BLOCKS_BYTES, Grows, HINT_ANY, HINT_OPENS, JOINTS_MAX, KvlAdmission, KvlBlockPair,
+    KvlDecision, KvlDomain, KvlEvent, KvlFault, KvlFreeBlocks, KvlFreeCursor, KvlGeometry, KvlJoint, KvlPool,
+    KvlPrefix, KvlProposal, KvlRank, KvlRefusal, KvlSplitBatch, KvlSplitFault, KvlVote, POOL_BYTES, RANK_BYTES,
+    WithSize,
 };
 use std::fmt::Write;
 use std::mem::{align_of, offset_of, size_of};
@@ -36,12 +37,24 @@ macro_rules! layout {
             &mut $out,
             &format!("offsetof({}, {}) == {}", $c, stringify!($field), fields + offset_of!($rust, $field)),
         );)*
+        // A field that came into padding later would be read from what an older caller never set.
+        let reserved = size_of::<<$rust as Grows>::Reserved>();
+        let listed = fields + reserved $(+ bytes(|whole: &$rust| &whole.$field))*;
+        if reserved > 0 {
+            require(&mut $out, &format!("offsetof({}, reserved) == {}", $c, fields + size_of::<$rust>()));
+        }
+        assert_eq!(listed, size_of::<WithSize<$rust>>(), "{}: padding, or a field that is not compared", $c);
     }};
     ($out:expr, $rust:ty as $c:literal { $($field:ident),* }) => {
         require(&mut $out, &format!("sizeof({}) == {}", $c, size_of::<$rust>()));
         require(&mut $out, &format!("KVL_ALIGNOF({}) == {}", $c, align_of::<$rust>()));
         $(require(&mut $out, &format!("offsetof({}, {}) == {}", $c, stringify!($field), offset_of!($rust, $field)));)*
     };
+}
+
+/// Of a field.
+fn bytes<T, F>(_: impl Fn(&T) -> &F) -> usize {
+    size_of::<F>()
 }
 
 fn require(out: &mut String, condition: &str) {
@@ -73,8 +86,8 @@ fn structures() -> String {
     layout!(out, RowView as "kvl_row_view" { row, blocks, tokens, version });
     layout!(out, Counts as "kvl_pool_counts" { blocks, committed, promised_and_safety, headroom });
     layout!(out, size, Snapshot as "kvl_pool_snapshot" {
-        blocks, committed, held, retiring, quarantined, idle, free, promised, safety, sequences, cancelled, tokens,
-        padding_tokens, entries, newest_epoch, frontier, failed_epochs, release_number, exact
+        blocks, committed, held, retiring, quarantined, idle, free, promised, safety, sequences, cancelled, exact,
+        tokens, padding_tokens, entries, newest_epoch, frontier, failed_epochs, release_number
     });
     layout!(out, size, SequenceSnapshot as "kvl_sequence_state" {
         tokens, held, entries, promised, group, row, row_version, admitted, cancelled
@@ -83,7 +96,7 @@ fn structures() -> String {
     layout!(out, size, AccountSnapshot as "kvl_account_state" { total, balance, sequences });
     layout!(out, Identity as "kvl_identity" { low, high });
     require(&mut out, &format!("sizeof(kvl_identity_key) == {}", size_of::<IdentityKey>()));
-    layout!(out, size, KvlDomain as "kvl_domain" { group, adapter, modality, salt, salt_bytes });
+    layout!(out, size, KvlDomain as "kvl_domain" { group, reserved, adapter, modality, salt, salt_bytes });
     layout!(out, RingState as "kvl_ring_state" { written, capacity, lost, dump_words });
     layout!(out, KvlFault as "kvl_fault" { invariant, what, expected, found });
     layout!(out, size, KvlGeometry as "kvl_geometry" {
@@ -115,7 +128,7 @@ fn shared_structures() -> String {
     layout!(out, EventsRead as "kvl_events_read" { count, dropped });
     layout!(out, KvlProposal<'_> as "kvl_proposal" { number, admission, cached_tokens_max });
     layout!(out, KvlVote as "kvl_vote" { number, rank, needed, cached_tokens, headroom, refusal, after });
-    layout!(out, KvlDecision as "kvl_decision" { number, commit, cached_tokens, headroom, refusal });
+    layout!(out, KvlDecision as "kvl_decision" { number, commit, cached_tokens, headroom, reserved, refusal });
     layout!(out, KvlRank as "kvl_rank" {});
     layout!(out, Digest as "kvl_digest" { number, held, promised, safety });
     out
@@ -125,7 +138,7 @@ fn shared_structures() -> String {
 fn split_structures() -> String {
     let mut out = String::new();
     layout!(out, size, Split as "kvl_split" {
-        heads, query_heads, tile_rows, tile_keys, window, chunk_keys, thread_blocks, overhead_tiles, sequences_max,
+        heads, query_heads, tile_rows, tile_keys, window_left, chunk_keys, thread_blocks, overhead_tiles, sequences_max,
         query_tokens_max, keys_max
     });
     layout!(out, size, KvlSplitBatch as "kvl_split_batch" {
@@ -214,6 +227,7 @@ fn statuses() -> String {
         require(&mut out, &format!("KVL_{name} == {number}"));
     }
     require(&mut out, "KVL_OK == 0");
+    require(&mut out, &format!("KVL_VERSION == {VERSION}"));
     require(&mut out, &format!("KVL_POOL_BYTES == {POOL_BYTES}"));
     require(&mut out, &format!("KVL_FAULT_TEXT_BYTES == {FAULT_TEXT_BYTES}"));
     require(&mut out, &format!("KVL_REGIONS == {}", kvledger_core::plan::REGIONS));
@@ -236,10 +250,12 @@ fn stream_sets() -> String {
     let both = StreamSet::one(Stream(3)).with(StreamSet::one(Stream(40)));
     require(&mut out, &format!("(KVL_STREAMS_ONE(3) | KVL_STREAMS_ONE(40)) == {}u", both.0));
     require(&mut out, "KVL_STREAMS_ONE(-1) == 0");
+    require(&mut out, "KVL_STREAMS_ONE(UINT64_C(1) << 32) == 0");
     out
 }
 
-/// What the compiler says to this text; empty if it takes it without a word.
+/// What the compiler says to this text; empty if it takes it without a word. Users warn of more than the usual: what is in
+/// headers is told them as theirs.
 fn complaints(compiler: &str, language: &str, standard: &str, text: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     // Tests run side by side: each text has a file of its own.
@@ -248,7 +264,9 @@ fn complaints(compiler: &str, language: &str, standard: &str, text: &str) -> Str
     std::fs::write(&file, text).expect("the folder for temporary files can be written to");
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
     let output = Command::new(compiler)
-        .args(["-x", language, standard, "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I"])
+        .args(["-x", language, standard, "-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Wshadow", "-Werror"])
+        .args((language == "c++").then_some(["-Wold-style-cast", "-Wsign-conversion"]).into_iter().flatten())
+        .args(["-fsyntax-only", "-I"])
         .args([&include, &file])
         .output()
         .unwrap_or_else(|error| panic!("{compiler} does not start: {error}"));
@@ -274,6 +292,16 @@ fn the_header_is_clean_c11_and_cpp17() {
 fn the_header_may_be_included_as_c() {
     let text = "extern \"C\" {\n#include <kvledger.h>\n}\nint kvl_used = KVL_SIZED(kvl_split).size == 0;\n";
     assert_eq!(complaints("c++", "c++", "-std=c++17", text), "");
+}
+
+/// What the macros and the templates become where they are used.
+#[test]
+fn the_wrapper_is_clean_where_it_is_used() {
+    let text = "#include <kvledger.hpp>\nuint64_t streams(int stream) { return KVL_STREAMS_ONE(stream) | KVL_STREAMS_ALL; }\n\
+         bool use(const kvledger::Pool &pool) { return pool.open() && pool.snapshot() && pool.complete(0, 1, true); }\n";
+    for standard in ["-std=c++17", "-std=c++20"] {
+        assert_eq!(complaints("c++", "c++", standard, text), "");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use kvledger_ffi::*;
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 
-const DOMAIN: KvlDomain = KvlDomain { group: 3, adapter: 4, modality: 5, salt: null(), salt_bytes: 0 };
+const DOMAIN: KvlDomain = KvlDomain { group: 3, reserved: 0, adapter: 4, modality: 5, salt: null(), salt_bytes: 0 };
 
 #[test]
 fn names_are_those_of_the_core() {

@@ -4,14 +4,15 @@
     ffi/tests/pointers.py INCLUDE_FOLDER > pointers.c
 
 Each function is called with every pointer NULL, with each pointer alone NULL, and with each alone misaligned, other
-pointers going to large enough memory, numbers being 1 and handles stale. A function must answer, and not crash; with
-every pointer NULL, and with a misaligned one, it must refuse; and when it refuses, no output but the refusal is written.
+pointers going to large enough memory, numbers being 1 and handles good. A function must answer, and not crash; it must
+refuse the pointer and nothing else; and when it refuses, no output but the refusal is written.
 
 Each struct that can grow is also given with sizes that were not set, which must be refused as that; as a program of a
 later version has it, larger with zeros behind, which must change nothing; and with something else behind an input,
 which must be refused. Outputs end where their size says. Each handle is also one that is none, one that is over, and
 one of somebody else's, while the others are good, which must be answered as that. Two outputs of a function in one
-place, and one over the view of a pool, must be refused. The program is linked with both archives, and says how many calls it made.
+place, and one over the view of a pool, must be refused. The program is linked with both archives, and says how many
+calls it made.
 """
 
 import itertools
@@ -23,7 +24,7 @@ import sys
 REFUSALS = {"refusal", "error", "refused_at"}
 SIZED = re.compile(r"^typedef struct (kvl_\w+) \{\n  size_t size;", re.MULTILINE)
 # Those that were not set, or are nobody's; and how much larger the structs of a later version are here.
-SIZES = ["0", "1", "sizeof({}) - 1", "4097", "SIZE_MAX"]
+SIZES = ["0", "1", "sizeof(size_t)", "sizeof({}) + 1", "4104", "SIZE_MAX"]
 LATER = 24
 # Handles that are passed by value, and which of them must be refused: the globals of the program are named so.
 HANDLES = {
@@ -31,11 +32,12 @@ HANDLES = {
     "kvl_account": ["none", "over", "foreign"],
     "kvl_transfer": ["none", "over", "foreign"],
     "kvl_device": ["none", "over"],
-    "kvl_stream": ["none", "over", "foreign"],
-    "kvl_event_mark": ["none", "over", "foreign"],
+    "kvl_device_stream": ["none", "over", "foreign"],
+    "kvl_device_event": ["none", "over", "foreign"],
 }
-# An array that is not read by the call.
-UNREAD = {"kvl_prefix_of"}
+# Pointers that may be NULL, or are kept and not looked at.
+OPTIONAL = {("kvl_identity_key_block", "media"), ("kvl_device_open_cpu", "options"), ("kvl_prefix_of", "identities")}
+KEPT = {("kvl_prefix_of", "identities")}
 TABLE_IN_MEMORY = ("kvl_attach", "memory", "table")
 # Calls of these with zeros besides are refused for another argument before the handle is looked at.
 HIDDEN = {
@@ -66,8 +68,8 @@ HANDLE(kvl_sequence);
 HANDLE(kvl_account);
 HANDLE(kvl_transfer);
 HANDLE(kvl_device);
-HANDLE(kvl_stream);
-HANDLE(kvl_event_mark);
+HANDLE(kvl_device_stream);
+HANDLE(kvl_device_event);
 
 static size_t size_of(int parameter) {
   size_t size;
@@ -110,10 +112,12 @@ static int refused_size(unsigned status, int details, int is_device) {
   return status == KVL_INVALID && refusal.argument == KVL_ARGUMENT_SIZE;
 }
 
-static int refused_pointer(int details) {
+/* The same of a pointer. */
+static int refused_pointer(unsigned status, int details, int is_device) {
   kvl_refusal refusal;
+  if (is_device) return status == KVL_DEVICE_ARGUMENT;
   memcpy(&refusal, room[details], sizeof refusal);
-  return refusal.code == KVL_INVALID && refusal.argument == KVL_ARGUMENT_POINTER;
+  return status == KVL_INVALID && refusal.argument == KVL_ARGUMENT_POINTER;
 }
 
 /* The size stays; what is written of an output of a later version is zeros at its end, and nothing behind it. */
@@ -157,7 +161,7 @@ static void use_pool(const kvl_pool *in, kvl_sequence *sequence, kvl_account *ac
   REQUIRE(kvl_hold(in, *sequence, 0, 1, KVL_ACCESS_READ, transfer, NULL));
 }
 
-static void use_device(kvl_device *device, kvl_stream *stream, kvl_event_mark *event) {
+static void use_device(kvl_device *device, kvl_device_stream *stream, kvl_device_event *event) {
   REQUIRE(kvl_device_open_cpu(NULL, device, NULL));
   REQUIRE(kvl_device_open_stream(*device, stream, NULL));
   REQUIRE(kvl_device_open_event(*device, event, NULL));
@@ -174,10 +178,10 @@ static void make_handles(void) {
   REQUIRE(kvl_close_account(&pool, kvl_account_over, NULL));
   REQUIRE(kvl_end(&pool, kvl_sequence_over, &released, NULL));
   use_pool(&pool, &kvl_sequence_good, &kvl_account_good, &kvl_transfer_good);
-  use_device(&kvl_device_foreign, &kvl_stream_foreign, &kvl_event_mark_foreign);
-  use_device(&kvl_device_over, &kvl_stream_over, &kvl_event_mark_over);
+  use_device(&kvl_device_foreign, &kvl_device_stream_foreign, &kvl_device_event_foreign);
+  use_device(&kvl_device_over, &kvl_device_stream_over, &kvl_device_event_over);
   REQUIRE(kvl_device_close(kvl_device_over, NULL));
-  use_device(&kvl_device_good, &kvl_stream_good, &kvl_event_mark_good);
+  use_device(&kvl_device_good, &kvl_device_stream_good, &kvl_device_event_good);
 }
 """
 
@@ -193,7 +197,7 @@ def parameters(text):
         yield kind.strip() + star, name, bool(star), kind.startswith("const ")
 
 
-def refused(function):
+def status_of_pointer(function):
     """The status of a call whose pointers cannot be used."""
     return "KVL_DEVICE_ARGUMENT" if function.startswith("kvl_device_") else "KVL_INVALID"
 
@@ -221,7 +225,8 @@ def call(function, params, spoilt, how, sized, before=(), over=None):
     ]
     lines += before
     # Handles are good only where another one is what is tried.
-    others = "good" if how in {"none", "over", "foreign", "sized"} else "none"
+    refused = how in {"null", "askew"} and not {params[i][1] for i in spoilt} & REFUSALS
+    others = "good" if refused or how in {"none", "over", "foreign", "sized"} else "none"
     arguments = []
     for i, (kind, _, pointer, _) in enumerate(params):
         place = over if i in spoilt and over is not None else i
@@ -303,8 +308,8 @@ def overlaps_of(function, params, sized):
         # A size that was set is over another output that has none.
         lines += call(function, params, [other], "over it", sized, over=one)
         what = f'"{params[one][1]} and {params[other][1]} in one place"'
-        said = "1" if details in (one, other) else f"refused_pointer({details})"
-        lines.append(f'  must_be(status == {refused(function)} && {said}, "{function}", {other}, {what});')
+        said = "1" if details in (one, other) else f"refused_pointer(status, {details}, 0)"
+        lines.append(f'  must_be(status == {status_of_pointer(function)} && {said}, "{function}", {other}, {what});')
     return lines
 
 
@@ -315,13 +320,18 @@ def calls_of(function, params, sized):
     if needed:
         lines += call(function, params, every, "null", sized)
         lines.append(f'  must_refuse("{function}", status, "NULL for all of its pointers");')
+    details = next(i for i, (_, name, _, _) in enumerate(params) if name in {"refusal", "error"})
+    is_device = int(params[details][1] == "error")
     for index in every:
-        lines += call(function, params, [index], "null", sized)
+        kind, name = params[index][:2]
         # Bytes have no alignment to lack.
-        if params[index][0] not in {"void*", "const void*"}:
-            lines += call(function, params, [index], "askew", sized)
-            if function not in UNREAD:
-                lines.append(f'  must_be(status == {refused(function)}, "{function}", {index}, "misaligned, an answer");')
+        for how, spared in [("null", OPTIONAL)] + [("askew", KEPT)] * (kind not in {"void*", "const void*"}):
+            lines += call(function, params, [index], how, sized)
+            if index in needed and (function, name) not in spared:
+                what = f'"{how}, not answered as that"'
+                lines.append(f'  must_be(refused_pointer(status, {details}, {is_device}), "{function}", {index}, {what});')
+            elif how == "askew" and name in REFUSALS:
+                lines.append(f'  must_be(status == {status_of_pointer(function)}, "{function}", {index}, "misaligned, taken");')
     others = (sizes_of, handles_of, overlaps_of, views_of)
     return lines + [line for other in others for line in other(function, params, sized)]
 

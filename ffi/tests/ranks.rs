@@ -143,5 +143,5 @@ fn one_no_is_everybody_s() {
     let out = &mut MaybeUninit::uninit();
     // SAFETY: there are no names.
     let why = refused(|why| unsafe { kvl_rank_vote(both(&mut one), sequence, the(&bad), null(), 0, to(out), to(why)) });
-    assert_eq!(invalid(why), Argument::Count as u32);
+    assert_eq!(invalid(why), Argument::Promise as u32);
 }

@@ -101,8 +101,13 @@ static void invalid(const kvl_pool *pool) {
   REQUIRE(why.argument == KVL_ARGUMENT_TOKENS);
   admission = full(1, 1);
   admission.promise = 7; /* a number that is no promise */
-  REQUIRE(kvl_admit(pool, sequence, &admission, &admitted, &why) == KVL_INVALID && why.argument == KVL_ARGUMENT_COUNT);
+  REQUIRE(kvl_admit(pool, sequence, &admission, &admitted, &why) == KVL_INVALID && why.argument == KVL_ARGUMENT_PROMISE);
   REQUIRE(kvl_admit(pool, sequence, NULL, &admitted, &why) == KVL_INVALID && why.argument == KVL_ARGUMENT_POINTER);
+  /* Two outputs in one place; an array of nothing is in no place. */
+  uint64_t places[2];
+  size_t *count = (size_t *)&places[1];
+  REQUIRE(kvl_dump(pool, places, 2, count, &why) == KVL_INVALID && why.argument == KVL_ARGUMENT_POINTER);
+  REQUIRE(kvl_dump(pool, &places[1], 0, count, &why) == KVL_INVALID && why.argument == KVL_ARGUMENT_RING);
   end(pool, sequence);
 }
 

@@ -178,12 +178,12 @@ fn numbers_that_name_nothing_are_refused() {
     let grip = &mut MaybeUninit::uninit();
     for access in [2, 3, u32::MAX] {
         let why = refused(|why| kvl_hold(the(&pool), sequence, 0, 1, access, to(grip), to(why)));
-        assert_eq!(invalid(why), Argument::Transfers as u32);
+        assert_eq!(invalid(why), Argument::Access as u32);
     }
     let id = BlockId(1);
     // SAFETY: the array has one entry.
     let why = refused(|why| unsafe { kvl_hold_blocks(the(&pool), &id, 1, 9, to(grip), to(why)) });
-    assert_eq!(invalid(why), Argument::Transfers as u32);
+    assert_eq!(invalid(why), Argument::Access as u32);
     for (config, argument) in [
         (PoolConfig { cache: 4, ..PoolConfig::new(1, 1, 1, 1) }, Argument::Cache),
         (PoolConfig { token_check: 2, ..PoolConfig::new(1, 1, 1, 1) }, Argument::TokenCheck),
@@ -321,11 +321,11 @@ fn a_list_of_pools_has_an_end() {
     // SAFETY: written on refusal, and before.
     assert_eq!(unsafe { at.assume_init() }, 3);
     wrong[2].admission = the(&no_promise);
-    assert_eq!(invalid(refused(|why| together(&wrong[..5], &mut at, why))), Argument::Count as u32);
+    assert_eq!(invalid(refused(|why| together(&wrong[..5], &mut at, why))), Argument::Promise as u32);
     // SAFETY: as above.
     assert_eq!(unsafe { at.assume_init() }, 2);
     wrong[1].pool = wrong[0].pool;
-    assert_eq!(invalid(refused(|why| together(&wrong[..2], &mut at, why))), Argument::Blocks as u32);
+    assert_eq!(invalid(refused(|why| together(&wrong[..2], &mut at, why))), Argument::Number as u32);
     assert!(nothing(&pools));
 
     let mut untouched = MaybeUninit::new(77);

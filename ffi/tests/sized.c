@@ -42,7 +42,7 @@ static void a_struct_is_made_with_its_size(void) {
 }
 
 static void a_size_that_was_not_set_is_refused(const kvl_pool *pool) {
-  const size_t sizes[] = {0, 1, sizeof(size_t), sizeof(kvl_pool_config) - 1, 4097, SIZE_MAX};
+  const size_t sizes[] = {0, 1, sizeof(size_t), sizeof(kvl_pool_config) + 4, 4097, 4104, SIZE_MAX};
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     kvl_pool_config config, before;
     size_t bytes = 77;
@@ -141,6 +141,43 @@ static void what_is_not_known_here_is_refused(const kvl_pool *pool) {
   ended(pool, sequence);
 }
 
+/* A field of a later version may come to be there: nothing else may be there now. */
+static void reserved_words_are_0(const kvl_pool *pool) {
+  kvl_pool_config config = KVL_SIZED(kvl_pool_config);
+  kvl_split split = KVL_SIZED(kvl_split);
+  kvl_domain domain = KVL_SIZED(kvl_domain);
+  kvl_group_state group;
+  kvl_identity_key key;
+  kvl_identity root;
+  size_t bytes;
+  ONES(config);
+  config.size = sizeof config;
+  OK(kvl_config(pool, &config, NULL));
+  REQUIRE(config.reserved == 0);
+  config.reserved = 1;
+  is_refused(kvl_config_bytes(&config, &bytes, &why));
+  config.reserved = 0;
+  OK(kvl_config_bytes(&config, &bytes, &why));
+
+  ONES(split);
+  split.size = sizeof split;
+  OK(kvl_split_decode(2, 4, 8, 16, 1024, &split, NULL));
+  REQUIRE(split.reserved == 0);
+  OK(kvl_split_check(&split, NULL));
+  split.reserved = UINT32_MAX;
+  is_refused(kvl_split_check(&split, &why));
+
+  OK(kvl_identity_key_new(1, 2, &key, NULL));
+  OK(kvl_identity_key_root(&key, &domain, &root, NULL));
+  domain.reserved = 1;
+  is_refused(kvl_identity_key_root(&key, &domain, &root, &why));
+
+  ONES(group);
+  group.size = sizeof group;
+  OK(kvl_group_snapshot(pool, 0, &group, NULL));
+  REQUIRE(group.reserved == 0);
+}
+
 /* As far as the size says, and not only as far as this library writes. */
 static void outputs_over_each_other_are_seen_by_their_sizes(const kvl_pool *pool) {
   union {
@@ -167,6 +204,7 @@ int main(void) {
   a_later_program_gets_zeros(&pool);
   a_later_program_asks_for_nothing_new(&pool);
   what_is_not_known_here_is_refused(&pool);
+  reserved_words_are_0(&pool);
   outputs_over_each_other_are_seen_by_their_sizes(&pool);
   at_rest(&pool);
   puts("programs and libraries of different versions");

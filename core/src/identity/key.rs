@@ -59,9 +59,9 @@ impl IdentityKey {
 
     /// The name of the beginning of a prompt in `domain`, before its first block. Cost: O(salt).
     ///
-    /// Errors: `INVALID(Length)` for a salt of 2^32 bytes or more.
+    /// Errors: `INVALID(Salt)` for a salt of 2^32 bytes or more.
     pub fn root(&self, domain: &Domain<'_>) -> Result<Identity, Refusal> {
-        let salt = u32::try_from(domain.salt.len()).map_err(|_| Refusal::invalid(Argument::Length))?;
+        let salt = u32::try_from(domain.salt.len()).map_err(|_| Refusal::invalid(Argument::Salt))?;
         let mut message = self.begin(ROOT, salt);
         message.word(u64::from(domain.group.0));
         message.word(domain.adapter);

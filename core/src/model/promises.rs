@@ -125,7 +125,7 @@ impl Model {
             Promise::Blocks(blocks) => blocks,
         };
         if promise < self.blocks_for(prompt_tokens).min(full) {
-            return Err(invalid(Argument::Count));
+            return Err(invalid(Argument::Promise));
         }
         let group = self.group(admission.group)?;
         let streams = self.time.known(admission.streams)?;

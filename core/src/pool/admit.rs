@@ -39,7 +39,7 @@ impl Pool<'_> {
     /// Promise a sequence the blocks that it may come to need: one decision, A + R + S + promise + watermark ≤ N.
     /// Nothing is taken yet; from now on taking them cannot fail (I3).
     ///
-    /// Errors: `INVALID` (`Tokens`: no prompt, or more than 2^32 − 1 in all; `Count`: a promise below the prompt's
+    /// Errors: `INVALID` (`Tokens`: no prompt, or more than 2^32 − 1 in all; `Promise`: one below the prompt's
     /// blocks; `Window`: no chunk; `Group`; `Stream`; `Account`: of another group; `Sequence`: admitted already), `STALE`
     /// (sequence or account), `BUSY` (driven by another thread, or both rows in flight), `CANCELLED`, `FULL` (account),
     /// `NEVER_FITS`, `WOULD_BLOCK` and `RETRY_AFTER` (first the group's, then the pool's). On a shared account only
@@ -248,7 +248,7 @@ impl Pool<'_> {
         let promise = match admission.promise {
             Promise::Full => full,
             Promise::Blocks(blocks) if blocks >= self.blocks_for(prompt_tokens).min(full) => blocks,
-            Promise::Blocks(_) => return Err(Refusal::invalid(Argument::Count)),
+            Promise::Blocks(_) => return Err(Refusal::invalid(Argument::Promise)),
         };
         self.check_group(group)?;
         let streams = self.streams.known(admission.streams)?;

@@ -27,7 +27,7 @@ const LOOKS: u32 = 4;
 /// caller's.
 ///
 /// Errors: those of `admit_prefix`, of the first pool that refuses, with its index; then no pool has changed.
-/// `INVALID`: `Count` for none, `Output` if `admitted` is shorter, `Blocks` for two pools of one number. Threads: the driver of
+/// `INVALID`: `Count` for none, `Output` if `admitted` is shorter, `Number` for two pools of one number. Threads: the driver of
 /// all of them. Lock-free. Cost: a few times the sum (at most 5 looks and admissions, if hits are lost to others), and
 /// O(pools²).
 pub fn admit_together(joints: &[Joint<'_, '_>], admitted: &mut [Admitted]) -> Result<(), (usize, Refusal)> {
@@ -40,7 +40,7 @@ pub fn admit_together(joints: &[Joint<'_, '_>], admitted: &mut [Admitted]) -> Re
     }
     for (index, joint) in joints.iter().enumerate() {
         if joints.iter().take(index).any(|other| other.pool.config.number == joint.pool.config.number) {
-            return invalid(index, Argument::Blocks);
+            return invalid(index, Argument::Number);
         }
     }
     for look in 0..=LOOKS {

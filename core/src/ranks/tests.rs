@@ -238,7 +238,7 @@ fn a_proposal_that_makes_no_sense_is_a_no() {
         (Admission { prompt_tokens: 0, ..full }, Argument::Tokens),
         (Admission { output_tokens_max: u32::MAX, ..full }, Argument::Tokens),
         (Admission { group: Group(3), ..full }, Argument::Group),
-        (Admission { promise: Promise::Blocks(2), ..full }, Argument::Count),
+        (Admission { promise: Promise::Blocks(2), ..full }, Argument::Promise),
     ]) {
         let proposal = Proposal { number, admission, cached_tokens_max: 0 };
         let vote = rank.vote(sequence, &proposal, &[]).expect("in turn");

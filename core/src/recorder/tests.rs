@@ -394,7 +394,7 @@ fn what_is_no_ring_and_no_dump_is_refused() {
     assert_eq!(pool.dump(&mut [0; 30]), Err(Refusal::Invalid { argument: Argument::Output }));
     let mut plain = pool;
     plain.recorder = super::Recorder::OFF;
-    assert_eq!(plain.dump(&mut [0; 300]), Err(Refusal::Invalid { argument: Argument::Output }));
+    assert_eq!(plain.dump(&mut [0; 300]), Err(Refusal::Invalid { argument: Argument::Ring }));
     assert_eq!(plain.ring(), Default::default());
 
     serve(&pool);

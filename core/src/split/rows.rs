@@ -30,7 +30,7 @@ pub(super) fn each_row_tile(shape: &Checked, batch: &SplitBatch<'_>, mut visit: 
             while first_row < rows {
                 let end_row = first_row.saturating_add(shape.tile_rows.get()).min(rows);
                 let (first_token, end_token) = (first_row / shape.group, end_row.div_ceil(shape.group.get()));
-                let (first_key, end_key) = queries.seen(first_token, end_token, shape.split.window);
+                let (first_key, end_key) = queries.seen(first_token, end_token, shape.split.window_left);
                 visit(RowTile { sequence: queries.sequence, head, first_row, first_key, end_key });
                 first_row = end_row;
             }

@@ -34,8 +34,8 @@ pub struct Split {
     pub tile_rows: u32,
     /// Keys that the kernel takes at once: a power of two from 16 to 256. It has 64 for head dimensions to 128, else 32.
     pub tile_keys: u32,
-    /// Keys at distance 0 to `window` are seen; −1: all.
-    pub window: i32,
+    /// Keys before a token that it sees, besides its own; −1: all. One less than the tokens of a `Window`.
+    pub window_left: i32,
     /// 0: balanced. Else the fixed mode, cut at multiples of so many keys, a multiple of `tile_keys`.
     pub chunk_keys: u32,
     /// Thread blocks of the launch, G: what runs on the device at the same time. (The same of the kernel's parameters.)
@@ -58,7 +58,7 @@ impl Split {
             query_heads,
             tile_rows: DECODE_ROWS,
             tile_keys: 64,
-            window: -1,
+            window_left: -1,
             chunk_keys: 0,
             thread_blocks,
             overhead_tiles: 2,
@@ -108,7 +108,7 @@ impl Split {
             return refuse(Argument::Tile);
         }
         let thread_blocks = within(self.thread_blocks, THREAD_BLOCKS_MAX, Argument::ThreadBlocks)?;
-        if self.window < -1 {
+        if self.window_left < -1 {
             return refuse(Argument::Window);
         }
         if self.chunk_keys % tile_keys != 0 || self.chunk_keys > CHUNK_KEYS_MAX {

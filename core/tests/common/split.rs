@@ -88,7 +88,7 @@ pub fn random(rng: &mut Rng, sequences: u32) -> (Split, Arrays) {
     let split = Split {
         tile_rows: rng.one_of(&[16, 64]),
         tile_keys,
-        window: rng.one_of(&[-1, -1, 0, 1, 63, 1_000]),
+        window_left: rng.one_of(&[-1, -1, 0, 1, 63, 1_000]),
         chunk_keys: if rng.chance(2) { 0 } else { tile_keys * rng.one_of(&[1, 2, 5, 100]) },
         overhead_tiles: rng.below(4),
         query_tokens_max: (start - first).max(1) + rng.below(3),

@@ -65,10 +65,10 @@ KVK_DEVICE void load_positions(const kvk_attend_params &p, typename S::Shared &s
   shared.slope[row] = slope;
 }
 
-// The first key that a row sees. `window` counts the keys before the row's own.
+// The first key that a row sees. `window_left` counts the keys before the row's own.
 KVK_DEVICE int32_t first_seen(const kvk_attend_params &p, int32_t position) {
-  const int32_t window = KVK_PLANT(window_by_one) ? p.window - 1 : p.window;
-  return p.window < 0 || position < window ? 0 : position - window;
+  const int32_t window = KVK_PLANT(window_by_one) ? p.window_left - 1 : p.window_left;
+  return p.window_left < 0 || position < window ? 0 : position - window;
 }
 
 // A pair of bfloat16 as binary16, held within its range.

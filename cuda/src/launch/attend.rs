@@ -85,7 +85,7 @@ impl Attend {
         if p.soft_cap > 0.0 {
             check::divisor("soft_cap", p.soft_cap)?;
         }
-        if p.window < -1 { refuse("window", Wrong::Window(p.window)) } else { Ok(()) }
+        if p.window_left < -1 { refuse("window_left", Wrong::Window(p.window_left)) } else { Ok(()) }
     }
 
     /// Queries, outputs and what belongs to a query head.
@@ -136,7 +136,7 @@ impl Attend {
         p.joins = at(layout.joins) as *const kvk_join;
         p.join_count = at(layout.join_count) as *const u32;
         (p.tile_rows, p.thread_blocks) = (split.tile_rows, split.thread_blocks);
-        p.window = split.window;
+        p.window_left = split.window_left;
         (self.items, self.joins) = (layout.items_max, layout.joins_max);
         Ok(())
     }
@@ -151,7 +151,7 @@ impl Attend {
         same("split.query_heads", split.query_heads, p.query_heads)?;
         same("split.tile_rows", split.tile_rows, p.tile_rows)?;
         same("split.thread_blocks", split.thread_blocks, p.thread_blocks)?;
-        same("split.window", split.window.cast_unsigned(), p.window.cast_unsigned())?;
+        same("split.window_left", split.window_left.cast_unsigned(), p.window_left.cast_unsigned())?;
         same("split.tile_keys", split.tile_keys, key_tile(p.cache.head_dim))?;
         same("plan.sequences", header.sequences, p.sequences)?;
         room("items", self.items, header.items_max)?;

@@ -139,7 +139,7 @@ fn attend_and_merge() {
         status: at(34),
         scale: 1.0,
         soft_cap: 0.0,
-        window: -1,
+        window_left: -1,
         query_heads: 6,
         sequences: 3,
         type_: KVK_BF16,

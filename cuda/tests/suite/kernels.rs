@@ -150,7 +150,7 @@ impl Layer {
             part_lse: self.room(part_rows * 4),
             status: self.status.pointer(),
             scale: 0.125,
-            window: -1,
+            window_left: -1,
             query_heads: QUERY_HEADS,
             sequences,
             type_: KVK_F16,
@@ -411,7 +411,7 @@ fn the_longest_sequence_of_all() {
     table.write(&layer.stream, columns as usize * 4 - 8, &layer.rows[0][..2]).unwrap();
     let queries: *mut u16 = layer.hold(&vec![0; (QUERY_HEADS * HEAD_DIM) as usize]);
     let mut attend = layer.attend(queries, &[], &[]);
-    let split = Split { window, ..Split::decode(HEADS, QUERY_HEADS, 5, 1, length) };
+    let split = Split { window_left: window, ..Split::decode(HEADS, QUERY_HEADS, 5, 1, length) };
     let mut words = vec![0; split.layout().unwrap().bytes as usize / 4];
     split.plan(&SplitBatch { lengths: &[length], ..SplitBatch::default() }, 1, &mut words).unwrap();
     let plan: *mut u32 = layer.hold(&words);

@@ -28,7 +28,7 @@ fn attend() -> Attend {
         part_lse: at(79),
         status: at(80),
         scale: 0.125,
-        window: -1,
+        window_left: -1,
         query_heads: 32,
         sequences: 3,
         type_: KVK_BF16,
@@ -58,7 +58,7 @@ fn attention() {
             (|a| a.params.soft_cap = -30.0, "soft_cap", Wrong::NotFinite(-30.0)),
             (|a| a.params.soft_cap = f32::INFINITY, "soft_cap", Wrong::NotFinite(f32::INFINITY)),
             (|a| a.params.soft_cap = 1e-40, "soft_cap", Wrong::Tiny(1e-40)),
-            (|a| a.params.window = -2, "window", Wrong::Window(-2)),
+            (|a| a.params.window_left = -2, "window_left", Wrong::Window(-2)),
             (|a| a.params.status = at(0), "status", Wrong::Null),
             (|a| a.params.lengths = at(0), "lengths", Wrong::Null),
             (|a| a.query_tokens = 4, "query_tokens", Wrong::Not { value: 4, must: 3 }),
@@ -168,8 +168,8 @@ fn plans_of_something_else() {
     assert_eq!(refused(with(tile), &split, &words), not("split.tile_rows", 16, 64));
     let other = kvk_attend_params { thread_blocks: 9, ..params };
     assert_eq!(refused(with(other), &split, &words), not("split.thread_blocks", 8, 9));
-    let window = kvk_attend_params { window: 7, ..params };
-    assert_eq!(refused(with(window), &split, &words), not("split.window", 0xFFFF_FFFF, 7));
+    let window = kvk_attend_params { window_left: 7, ..params };
+    assert_eq!(refused(with(window), &split, &words), not("split.window_left", 0xFFFF_FFFF, 7));
     let sequences = kvk_attend_params { sequences: 2, ..params };
     assert_eq!(refused(with(sequences), &split, &words), not("plan.sequences", 3, 2));
     let heads = kvk_attend_params { query_heads: 64, ..params };

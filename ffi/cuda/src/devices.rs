@@ -64,11 +64,13 @@ pub struct KvlDeviceFacts {
 // SAFETY: integers, laid out as C does it.
 unsafe impl Grows for KvlCpuOptions {
     const FIRST_BYTES: usize = 48;
+    type Reserved = ();
 }
 
 // SAFETY: as above.
 unsafe impl Grows for KvlDeviceFacts {
     const FIRST_BYTES: usize = 96;
+    type Reserved = ();
 }
 
 /// Those that are open, and the number of the next one.

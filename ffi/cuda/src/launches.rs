@@ -4,6 +4,7 @@ use crate::claim;
 use crate::devices::{KvlDevice, device};
 use crate::error::{Failure, KvlDeviceError, answer};
 use crate::sized::{Grows, WithSize};
+use crate::streams::KvlDeviceStream;
 use kvledger_cuda::StreamId;
 use kvledger_cuda::launch::{Append, Attend, Checksum, CopyBlocks, Fill, Gather, Launch, MergeTwo, Rewrite};
 use kvledger_cuda::raw::{
@@ -32,19 +33,20 @@ pub struct KvlAttendSizes {
 // SAFETY: integers, laid out as C does it.
 unsafe impl Grows for KvlAttendSizes {
     const FIRST_BYTES: usize = 32;
+    type Reserved = ();
 }
 
 /// Enqueues what `launch` makes.
 fn enqueue(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     launch: impl FnOnce() -> Result<Launch, Failure>,
     error: *mut KvlDeviceError,
 ) -> u32 {
     let done = || {
         let launch = launch()?;
         // SAFETY: what is in device memory is the caller's to keep right, as the header says; the device checks the rest.
-        Ok(unsafe { device(handle)?.launch(StreamId(stream), &launch) }?)
+        Ok(unsafe { device(handle)?.launch(StreamId(stream.id), &launch) }?)
     };
     answer(error, done)
 }
@@ -68,7 +70,7 @@ unsafe fn attention(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_append(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     params: *const kvk_append_params,
     error: *mut KvlDeviceError,
 ) -> u32 {
@@ -82,7 +84,7 @@ pub unsafe extern "C" fn kvl_device_append(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_attend(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     params: *const kvk_attend_params,
     sizes: *const WithSize<KvlAttendSizes>,
     error: *mut KvlDeviceError,
@@ -97,7 +99,7 @@ pub unsafe extern "C" fn kvl_device_attend(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_merge(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     params: *const kvk_attend_params,
     sizes: *const WithSize<KvlAttendSizes>,
     error: *mut KvlDeviceError,
@@ -112,7 +114,7 @@ pub unsafe extern "C" fn kvl_device_merge(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_merge_two(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     params: *const kvk_merge_two_params,
     error: *mut KvlDeviceError,
 ) -> u32 {
@@ -126,7 +128,7 @@ pub unsafe extern "C" fn kvl_device_merge_two(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_copy_blocks(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     params: *const kvk_copy_params,
     source_blocks: u32,
     destination_blocks: u32,
@@ -145,7 +147,7 @@ pub unsafe extern "C" fn kvl_device_copy_blocks(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_fill(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     params: *const kvk_fill_params,
     blocks: u32,
     error: *mut KvlDeviceError,
@@ -160,7 +162,7 @@ pub unsafe extern "C" fn kvl_device_fill(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_checksum(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     params: *const kvk_checksum_params,
     blocks: u32,
     error: *mut KvlDeviceError,
@@ -178,7 +180,7 @@ pub unsafe extern "C" fn kvl_device_checksum(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_rewrite(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     params: *const kvk_rewrite_params,
     error: *mut KvlDeviceError,
 ) -> u32 {
@@ -192,7 +194,7 @@ pub unsafe extern "C" fn kvl_device_rewrite(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_gather(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     params: *const kvk_gather_params,
     table_rows: u32,
     longest: u32,

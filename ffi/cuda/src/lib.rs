@@ -1,5 +1,5 @@
 //! The C ABI of `kvledger-cuda`: devices by number, and one `kvl_device_` function for each of their calls and each
-//! kernel. `ffi/archive.sh cuda` makes `libkvledger_cuda.a` of it, `ffi/include/kvledger_cuda.h` declares it.
+//! kernel. `ffi/archive.sh --cuda` makes `libkvledger_cuda.a` of it, `ffi/include/kvledger_cuda.h` declares it.
 //!
 //! 1. Every function answers a status, and writes a [`KvlDeviceError`] with the words of Rust's own error.
 //! 2. What comes from C is a claim: a pointer may be NULL or misaligned, a device closed, a number meaningless. Each is

@@ -3,6 +3,7 @@
 use crate::claim;
 use crate::devices::{KvlDevice, device};
 use crate::error::{Failure, KvlDeviceError, answer, answer_apart, span};
+use crate::streams::KvlDeviceStream;
 use kvledger_cuda::{Address, Device, Error, Reason, Space, StreamId};
 use std::slice;
 
@@ -80,13 +81,13 @@ pub unsafe extern "C" fn kvl_device_host_pointer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_copy(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     to: u64,
     from: u64,
     bytes: usize,
     error: *mut KvlDeviceError,
 ) -> u32 {
-    let copy = || Ok(device(handle)?.copy(StreamId(stream), Address(to), Address(from), bytes)?);
+    let copy = || Ok(device(handle)?.copy(StreamId(stream.id), Address(to), Address(from), bytes)?);
     answer(error, copy)
 }
 
@@ -95,7 +96,7 @@ pub unsafe extern "C" fn kvl_device_copy(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_set(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     to: u64,
     value: u32,
     bytes: usize,
@@ -103,7 +104,7 @@ pub unsafe extern "C" fn kvl_device_set(
 ) -> u32 {
     let set = || {
         let value = u8::try_from(value).map_err(|_| Failure::Argument { name: "value", must: "below 256" })?;
-        Ok(device(handle)?.set(StreamId(stream), Address(to), value, bytes)?)
+        Ok(device(handle)?.set(StreamId(stream.id), Address(to), value, bytes)?)
     };
     answer(error, set)
 }
@@ -130,7 +131,7 @@ fn apart(device: &dyn Device, pinned: Address, to: Address, from: Address, bytes
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_write(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     to: u64,
     from: *const u8,
     bytes: usize,
@@ -145,7 +146,7 @@ pub unsafe extern "C" fn kvl_device_write(
             // SAFETY: not NULL, no longer than the address space, and promised to be so long.
             _ => unsafe { slice::from_raw_parts(from, bytes) },
         };
-        Ok(device.write(StreamId(stream), Address(to), from)?)
+        Ok(device.write(StreamId(stream.id), Address(to), from)?)
     };
     answer(error, write)
 }
@@ -155,7 +156,7 @@ pub unsafe extern "C" fn kvl_device_write(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_read(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     to: *mut u8,
     from: u64,
     bytes: usize,
@@ -172,7 +173,7 @@ pub unsafe extern "C" fn kvl_device_read(
             // to it.
             _ => unsafe { slice::from_raw_parts_mut(to, bytes) },
         };
-        Ok(device.read(StreamId(stream), to, Address(from))?)
+        Ok(device.read(StreamId(stream.id), to, Address(from))?)
     };
     answer_apart((to.addr(), bytes), error, read)
 }

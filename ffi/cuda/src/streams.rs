@@ -5,6 +5,22 @@ use crate::devices::{KvlDevice, device};
 use crate::error::{Failure, KvlDeviceError, answer, answer_apart, span};
 use kvledger_cuda::{Error, EventId, Reason, StreamId};
 
+/// A stream of a device.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct KvlDeviceStream {
+    /// 0: none.
+    pub id: u64,
+}
+
+/// An event of a device.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct KvlDeviceEvent {
+    /// 0: none.
+    pub id: u64,
+}
+
 /// A handle that was none is answered as that.
 fn closed(operation: &'static str, was_open: bool) -> Result<(), Failure> {
     if was_open { Ok(()) } else { Err(Error::new(operation, Reason::Handle).into()) }
@@ -13,12 +29,16 @@ fn closed(operation: &'static str, was_open: bool) -> Result<(), Failure> {
 /// # Safety
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kvl_device_open_stream(handle: KvlDevice, out: *mut u64, error: *mut KvlDeviceError) -> u32 {
+pub unsafe extern "C" fn kvl_device_open_stream(
+    handle: KvlDevice,
+    out: *mut KvlDeviceStream,
+    error: *mut KvlDeviceError,
+) -> u32 {
     let open = || {
         claim::output("stream", out)?;
         let stream = device(handle)?.open_stream()?;
         // SAFETY: neither NULL nor misaligned, and promised.
-        unsafe { out.write(stream.0) };
+        unsafe { out.write(KvlDeviceStream { id: stream.0 }) };
         Ok(())
     };
     answer_apart(span(out), error, open)
@@ -27,17 +47,25 @@ pub unsafe extern "C" fn kvl_device_open_stream(handle: KvlDevice, out: *mut u64
 /// # Safety
 /// As the header says of the stream and the pointers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kvl_device_adopt_stream(handle: KvlDevice, stream: u64, error: *mut KvlDeviceError) -> u32 {
+pub unsafe extern "C" fn kvl_device_adopt_stream(
+    handle: KvlDevice,
+    stream: KvlDeviceStream,
+    error: *mut KvlDeviceError,
+) -> u32 {
     // SAFETY: promised.
-    let adopt = || Ok(unsafe { device(handle)?.adopt_stream(StreamId(stream)) }?);
+    let adopt = || Ok(unsafe { device(handle)?.adopt_stream(StreamId(stream.id)) }?);
     answer(error, adopt)
 }
 
 /// # Safety
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kvl_device_close_stream(handle: KvlDevice, stream: u64, error: *mut KvlDeviceError) -> u32 {
-    let close = || closed("close_stream", device(handle)?.close_stream(StreamId(stream)));
+pub unsafe extern "C" fn kvl_device_close_stream(
+    handle: KvlDevice,
+    stream: KvlDeviceStream,
+    error: *mut KvlDeviceError,
+) -> u32 {
+    let close = || closed("close_stream", device(handle)?.close_stream(StreamId(stream.id)));
     answer(error, close)
 }
 
@@ -46,22 +74,26 @@ pub unsafe extern "C" fn kvl_device_close_stream(handle: KvlDevice, stream: u64,
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_synchronize_stream(
     handle: KvlDevice,
-    stream: u64,
+    stream: KvlDeviceStream,
     error: *mut KvlDeviceError,
 ) -> u32 {
-    let synchronize = || Ok(device(handle)?.synchronize_stream(StreamId(stream))?);
+    let synchronize = || Ok(device(handle)?.synchronize_stream(StreamId(stream.id))?);
     answer(error, synchronize)
 }
 
 /// # Safety
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kvl_device_open_event(handle: KvlDevice, out: *mut u64, error: *mut KvlDeviceError) -> u32 {
+pub unsafe extern "C" fn kvl_device_open_event(
+    handle: KvlDevice,
+    out: *mut KvlDeviceEvent,
+    error: *mut KvlDeviceError,
+) -> u32 {
     let open = || {
         claim::output("event", out)?;
         let event = device(handle)?.open_event()?;
         // SAFETY: neither NULL nor misaligned, and promised.
-        unsafe { out.write(event.0) };
+        unsafe { out.write(KvlDeviceEvent { id: event.0 }) };
         Ok(())
     };
     answer_apart(span(out), error, open)
@@ -70,8 +102,12 @@ pub unsafe extern "C" fn kvl_device_open_event(handle: KvlDevice, out: *mut u64,
 /// # Safety
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn kvl_device_close_event(handle: KvlDevice, event: u64, error: *mut KvlDeviceError) -> u32 {
-    let close = || closed("close_event", device(handle)?.close_event(EventId(event)));
+pub unsafe extern "C" fn kvl_device_close_event(
+    handle: KvlDevice,
+    event: KvlDeviceEvent,
+    error: *mut KvlDeviceError,
+) -> u32 {
+    let close = || closed("close_event", device(handle)?.close_event(EventId(event.id)));
     answer(error, close)
 }
 
@@ -80,11 +116,11 @@ pub unsafe extern "C" fn kvl_device_close_event(handle: KvlDevice, event: u64, e
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_record_event(
     handle: KvlDevice,
-    event: u64,
-    stream: u64,
+    event: KvlDeviceEvent,
+    stream: KvlDeviceStream,
     error: *mut KvlDeviceError,
 ) -> u32 {
-    let record = || Ok(device(handle)?.record(EventId(event), StreamId(stream))?);
+    let record = || Ok(device(handle)?.record(EventId(event.id), StreamId(stream.id))?);
     answer(error, record)
 }
 
@@ -93,13 +129,13 @@ pub unsafe extern "C" fn kvl_device_record_event(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_query_event(
     handle: KvlDevice,
-    event: u64,
+    event: KvlDeviceEvent,
     out: *mut u32,
     error: *mut KvlDeviceError,
 ) -> u32 {
     let query = || {
         claim::output("over", out)?;
-        let over = device(handle)?.is_complete(EventId(event))?;
+        let over = device(handle)?.is_complete(EventId(event.id))?;
         // SAFETY: neither NULL nor misaligned, and promised.
         unsafe { out.write(over.into()) };
         Ok(())
@@ -112,10 +148,10 @@ pub unsafe extern "C" fn kvl_device_query_event(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_synchronize_event(
     handle: KvlDevice,
-    event: u64,
+    event: KvlDeviceEvent,
     error: *mut KvlDeviceError,
 ) -> u32 {
-    let synchronize = || Ok(device(handle)?.synchronize_event(EventId(event))?);
+    let synchronize = || Ok(device(handle)?.synchronize_event(EventId(event.id))?);
     answer(error, synchronize)
 }
 
@@ -124,10 +160,10 @@ pub unsafe extern "C" fn kvl_device_synchronize_event(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_wait_event(
     handle: KvlDevice,
-    stream: u64,
-    event: u64,
+    stream: KvlDeviceStream,
+    event: KvlDeviceEvent,
     error: *mut KvlDeviceError,
 ) -> u32 {
-    let wait = || Ok(device(handle)?.wait_event(StreamId(stream), EventId(event))?);
+    let wait = || Ok(device(handle)?.wait_event(StreamId(stream.id), EventId(event.id))?);
     answer(error, wait)
 }

@@ -2,7 +2,9 @@
 //! function of the one is a function of the other.
 
 use kvledger_cuda::Reason;
-use kvledger_ffi_cuda::{KvlAttendSizes, KvlCpuOptions, KvlDevice, KvlDeviceError, KvlDeviceFacts, WithSize};
+use kvledger_ffi_cuda::{
+    KvlAttendSizes, KvlCpuOptions, KvlDevice, KvlDeviceError, KvlDeviceEvent, KvlDeviceFacts, KvlDeviceStream, WithSize,
+};
 use std::collections::BTreeSet;
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
@@ -31,6 +33,9 @@ macro_rules! layout {
         let mut all = vec![format!("sizeof({}) == {}", $c, size_of::<WithSize<$rust>>())];
         all.push(format!("offsetof({}, size) == 0", $c));
         $(all.push(format!("offsetof({}, {}) == {}", $c, stringify!($field), fields + offset_of!($rust, $field)));)*
+        // A field that came into padding later would be read from what an older caller never set.
+        let listed = fields $(+ bytes(|whole: &$rust| &whole.$field))*;
+        assert_eq!(listed, size_of::<WithSize<$rust>>(), "{}: padding, or a field that is not compared", $c);
         all
     }};
     ($rust:ty as $c:literal { $($field:ident),* }) => {{
@@ -40,9 +45,16 @@ macro_rules! layout {
     }};
 }
 
+/// Of a field.
+fn bytes<T, F>(_: impl Fn(&T) -> &F) -> usize {
+    size_of::<F>()
+}
+
 #[test]
 fn layouts_are_the_same() {
     let mut all = layout!(KvlDevice as "kvl_device" { id });
+    all.extend(layout!(KvlDeviceStream as "kvl_device_stream" { id }));
+    all.extend(layout!(KvlDeviceEvent as "kvl_device_event" { id }));
     all.extend(layout!(KvlDeviceError as "kvl_device_error" { status, number, text }));
     all.extend(layout!(size, KvlCpuOptions as "kvl_cpu_options" {
         seed, at_once, order, pause_one_in, pause_most_us, fail_allocate, fail_enqueue, fail_work, reserved

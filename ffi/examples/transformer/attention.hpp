@@ -145,7 +145,7 @@ class Attention {
 
   template <class T>
   T *take(std::size_t count) {
-    kvl_address found;
+    kvl_device_address found;
     DEVICE(kvl_device_allocate(device_, KVL_SPACE_DEVICE, count * sizeof(T), &found, &error));
     return KVL_POINTER(T, found);
   }
@@ -153,7 +153,7 @@ class Attention {
   void write(T *to, const T *values, std::size_t count) {
     DEVICE(kvl_device_write(device_, stream_, address(to), values, count * sizeof(T), &error));
   }
-  static kvl_address address(const void *memory) { return reinterpret_cast<std::uintptr_t>(memory); }
+  static kvl_device_address address(const void *memory) { return reinterpret_cast<std::uintptr_t>(memory); }
 
   kvk_cache cache(std::uint32_t layer) const {
     kvk_cache cache{};
@@ -204,7 +204,7 @@ class Attention {
     p.part_lse = part_lse_;
     p.status = status_;
     p.scale = 1 / std::sqrt(static_cast<float>(kDim));
-    p.window = -1;
+    p.window_left = -1;
     p.query_heads = kQueryHeads;
     p.sequences = sizes_.table_rows;
     p.type = KVK_BF16;
@@ -215,8 +215,8 @@ class Attention {
 
   std::uint32_t blocks_, block_tokens_, columns_ = 0, generation_ = 0;
   kvl_device device_{};
-  kvl_stream stream_ = 0;
-  kvl_event_mark mark_ = 0;
+  kvl_device_stream stream_ = {};
+  kvl_device_event mark_ = {};
   kvl_split split_ = KVL_SIZED(kvl_split);
   kvl_split_places places_ = KVL_SIZED(kvl_split_places);
   kvl_attend_sizes sizes_ = KVL_SIZED(kvl_attend_sizes);

@@ -17,9 +17,9 @@ enum {
   KVL_NEVER_FITS = 3,   /* not in this pool, as it is set now */
   KVL_OVER_PROMISE = 4, /* beyond what was promised */
   KVL_CANCELLED = 5,    /* end the sequence */
-  KVL_STALE = 6,        /* handle, epoch or stream over, repeated or foreign */
+  KVL_STALE = 6,        /* handle or epoch over, repeated or foreign */
   KVL_INVALID = 7,      /* an argument is wrong: `argument` says which */
-  KVL_FULL = 8,         /* no free slot, or no room for another holder of a block */
+  KVL_FULL = 8,         /* no free slot, no epoch left on a stream, or no room for another holder of a block */
   KVL_BUSY = 9,         /* another thread drives it, it is in flight, or an unfinished order is in the way: later */
   KVL_CORRUPT = 10      /* memory was changed under the pool: `place` says where */
 };
@@ -49,7 +49,7 @@ enum {
   KVL_ARGUMENT_ACCOUNT = 18,
   KVL_ARGUMENT_OUTPUT = 19,
   KVL_ARGUMENT_HEADER = 20,
-  KVL_ARGUMENT_POINTER = 21,
+  KVL_ARGUMENT_POINTER = 21, /* NULL, misaligned, no array in memory, or an output over another */
   KVL_ARGUMENT_GEOMETRY = 22,
   KVL_ARGUMENT_OVERFLOW = 23,
   KVL_ARGUMENT_LENGTH = 24,
@@ -57,7 +57,7 @@ enum {
   KVL_ARGUMENT_EPOCH = 26,
   KVL_ARGUMENT_CACHE = 27, /* no number of a cache, or the pool has none */
   KVL_ARGUMENT_TOKEN_CHECK = 28,
-  KVL_ARGUMENT_TRANSFERS = 29, /* too many, or an access that is neither */
+  KVL_ARGUMENT_TRANSFERS = 29,
   KVL_ARGUMENT_EVENTS = 30,
   KVL_ARGUMENT_WINDOW = 31,
   KVL_ARGUMENT_IDENTITY = 32, /* the block has another name already */
@@ -66,9 +66,17 @@ enum {
   KVL_ARGUMENT_TILE = 35, /* rows, keys or overhead */
   KVL_ARGUMENT_THREAD_BLOCKS = 36,
   KVL_ARGUMENT_CHUNK = 37,
-  KVL_ARGUMENT_QUERIES = 38, /* query starts of another count or order, or too few positions */
-  KVL_ARGUMENT_RANGES = 39,  /* begins or ends of another count than lengths */
-  KVL_ARGUMENT_SIZE = 40     /* `size` of a struct: not set, or with something in fields that are not known here */
+  KVL_ARGUMENT_QUERIES = 38, /* query starts that descend, or too few positions */
+  KVL_ARGUMENT_RANGES = 39,  /* not in C, where one count is that of all arrays */
+  KVL_ARGUMENT_SIZE = 40,    /* `size` of a struct: not set, or with something in fields that are not known here */
+  KVL_ARGUMENT_NUMBER = 41,  /* two pools have the same */
+  KVL_ARGUMENT_PROMISE = 42, /* below what the prompt needs, or of neither kind */
+  KVL_ARGUMENT_ACCESS = 43,
+  KVL_ARGUMENT_REGION = 44,
+  KVL_ARGUMENT_TRIALS = 45,
+  KVL_ARGUMENT_PROBABILITY = 46,
+  KVL_ARGUMENT_SALT = 47,
+  KVL_ARGUMENT_RING = 48 /* the handle does not record */
 };
 
 /* Fields that an answer does not have are 0. */

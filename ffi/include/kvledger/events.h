@@ -41,11 +41,11 @@ typedef struct kvl_events_read {
 } kvl_events_read;
 
 /* The events from `cursor` on, by increasing numbers, as many as are there and `events_max` has room for; `cursor`
- * moves behind them. Nothing comes from a pool without a ring (`events` of its configuration). Refuses nothing but
- * NULL. Threads: any, each cursor by one. Wait-free. Cost: O(events read). */
+ * moves behind them. Nothing comes from a pool without a ring (`events` of its configuration). Wait-free.
+ * Results: none. Threads: any number, each with its own cursor. Cost: O(events read), at most those of the ring. */
 kvl_status kvl_events(const kvl_pool *pool, kvl_event_cursor *cursor, kvl_event *events, size_t events_max,
                       kvl_events_read *read, kvl_refusal *refusal);
-/* Where a reader begins that does not care for the past. Threads: any. Wait-free. Cost: O(1). */
+/* Where a reader begins that does not care for the past. Wait-free. Results: none. Cost: O(1). */
 kvl_status kvl_events_now(const kvl_pool *pool, kvl_event_cursor *cursor, kvl_refusal *refusal);
 
 #ifdef __cplusplus

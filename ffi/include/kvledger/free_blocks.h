@@ -28,22 +28,31 @@ typedef struct kvl_free_cursor {
 #define KVL_HINT_ANY 0u
 #define KVL_HINT_OPENS UINT32_MAX /* it begins something that will grow */
 
+/* Bytes of memory for a list of `blocks` blocks, a multiple of KVL_MEMORY_ALIGN: about 0.141 a block.
+ * Results: none. Cost: O(1). */
 kvl_status kvl_free_blocks_bytes(uint32_t blocks, size_t *bytes, kvl_refusal *refusal);
-/* Blocks 1 .. `blocks` are free. `memory` is aligned to KVL_MEMORY_ALIGN; it is overwritten, and the list's alone from
- * then on. */
+/* Makes a list of `memory`, aligned to KVL_MEMORY_ALIGN: blocks 1 .. `blocks` are free. It is overwritten, and the
+ * list's alone from then on.
+ * Results: KVL_ARGUMENT_BLOCKS if not in 1 .. 2^31 - 2, _MEMORY (not aligned, or less than kvl_free_blocks_bytes; then
+ * part of it may be overwritten all the same). Cost: O(blocks). */
 kvl_status kvl_free_blocks_init(void *memory, size_t memory_bytes, uint32_t blocks, kvl_free_blocks *list,
                                 kvl_refusal *refusal);
-/* A cursor that looks at block `id` first: threads that begin far apart do not meet. */
+/* A cursor that looks at block `id` first: threads that begin far apart do not meet. Results: none. Cost: O(1). */
 kvl_status kvl_free_cursor_at(uint32_t id, kvl_free_cursor *cursor, kvl_refusal *refusal);
-/* All or nothing: `found` is 1, or 0 if so many were not found. Then none was taken, and `ids` says nothing. */
+/* Takes `count` blocks, all or nothing: `found` is 1, or 0 if so many were not found. Then none was taken, and `ids`
+ * says nothing. Blocks that another thread was taking or giving at that moment may have been missed.
+ * Results: none. Cost: two atomic operations for each 64 neighbours that blocks are found in, and at most a pass over
+ * all. */
 kvl_status kvl_free_blocks_take(const kvl_free_blocks *list, kvl_free_cursor *cursor, uint32_t hint, uint32_t *ids,
                                 size_t count, uint32_t *found, kvl_refusal *refusal);
-/* `given_twice` is how many of the ids were free already, named twice, or no blocks of the list: 0 unless the caller
- * is wrong. The others were given back. */
+/* Gives blocks back. `given_twice` is how many of the ids were free already, named twice, or no blocks of the list: 0
+ * unless the caller is wrong. The others were given back.
+ * Results: none. Cost: O(count), one atomic operation for each 64 neighbours in `ids`. */
 kvl_status kvl_free_blocks_give(const kvl_free_blocks *list, kvl_free_cursor *cursor, const uint32_t *ids,
                                 size_t count, uint32_t *given_twice, kvl_refusal *refusal);
-/* Exact while nobody else uses the list. */
+/* How many are free: exact while nobody else uses the list. Results: none. Cost: O(N / 64). */
 kvl_status kvl_free_blocks_count(const kvl_free_blocks *list, uint64_t *count, kvl_refusal *refusal);
+/* 1 if block `id` is free at this moment, else 0, as for an id that is none. Results: none. Cost: O(1). */
 kvl_status kvl_free_blocks_is_free(const kvl_free_blocks *list, uint32_t id, uint32_t *is_free, kvl_refusal *refusal);
 
 #ifdef __cplusplus

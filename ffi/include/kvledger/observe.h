@@ -35,6 +35,7 @@ typedef struct kvl_pool_snapshot {
   uint32_t safety;      /* S */
   uint32_t sequences;   /* not ended */
   uint32_t cancelled;   /* of these, cancelled */
+  uint32_t exact;       /* 1; or 0: torn, each number was right at some moment of the call */
   uint64_t tokens;
   uint64_t padding_tokens; /* slots of held blocks without a token */
   uint64_t entries;        /* blocks in the rows of all sequences, a shared one in each: `held` if nothing was shared */
@@ -42,7 +43,6 @@ typedef struct kvl_pool_snapshot {
   uint64_t frontier;
   uint64_t failed_epochs;
   uint64_t release_number;
-  uint32_t exact; /* 1; or 0: torn, each number was right at some moment of the call */
 } kvl_pool_snapshot;
 
 typedef struct kvl_sequence_state {
@@ -65,6 +65,7 @@ typedef struct kvl_group_state {
   uint32_t committed; /* A: its blocks, each once */
   uint32_t promised;  /* R: of its sequences, accounts and shared blocks */
   uint32_t idle;      /* E: its cached blocks */
+  uint32_t reserved;
 } kvl_group_state;
 
 typedef struct kvl_account_state {
@@ -72,6 +73,7 @@ typedef struct kvl_account_state {
   uint32_t total;
   uint32_t balance;
   uint32_t sequences;
+  uint32_t reserved;
 } kvl_account_state;
 
 #define KVL_FAULT_TEXT_BYTES 64
@@ -83,28 +85,33 @@ typedef struct kvl_fault {
   uint64_t found;
 } kvl_fault;
 
-/* One atomic load. Threads: any, here and below. Wait-free. Cost: O(1). */
+/* A, R + S and what is left, by one atomic load: always consistent. Wait-free. Results: none. Cost: O(1). */
 kvl_status kvl_counts(const kvl_pool *pool, kvl_pool_counts *counts, kvl_refusal *refusal);
 /* Changes whenever blocks or promises came back: who was answered KVL_WOULD_BLOCK asks again when it differs from what
- * it was before he asked. Wait-free. Cost: O(1). */
+ * it was before he asked. Wait-free.
+ * Results: none. Cost: O(1). */
 kvl_status kvl_release_number(const kvl_pool *pool, uint64_t *number, kvl_refusal *refusal);
-/* Everything, read until nothing changed meanwhile, a few times. Cost: O(sequences), and O(N) once blocks were
- * shared. */
+/* Everything, read until nothing changed meanwhile, two to five times.
+ * Results: none. Cost: O(sequences), and O(N) once blocks were shared, windowed or held by a transfer. */
 kvl_status kvl_snapshot(const kvl_pool *pool, kvl_pool_snapshot *snapshot, kvl_refusal *refusal);
-/* 1 if A + R + S <= N and, if it is exact, the parts of A add up; else 0. What was read is checked, not the pool. */
+/* 1 if A + R + S <= N and, if it is exact, the parts of A add up; else 0. What was read is checked, not the pool.
+ * Results: none. Cost: O(1). */
 kvl_status kvl_snapshot_holds(const kvl_pool_snapshot *snapshot, uint32_t *holds, kvl_refusal *refusal);
-/* Torn if its driver is at work. KVL_STALE. Cost: O(1). */
+/* What one sequence has; torn if its driver is at work. Results: KVL_STALE. Cost: O(1). */
 kvl_status kvl_sequence_snapshot(const kvl_pool *pool, kvl_sequence sequence, kvl_sequence_state *snapshot,
                                  kvl_refusal *refusal);
-/* The parts are torn if calls are in progress. KVL_INVALID, KVL_ARGUMENT_GROUP. Cost: O(sequences + accounts), and O(N)
- * once blocks were shared. */
+/* What one trust group holds, is promised and has cached. `used` and `quota` are one load; the parts are torn if calls
+ * are in progress.
+ * Results: KVL_ARGUMENT_GROUP. Cost: O(sequences + accounts), and O(N) once blocks were shared, windowed or held by a
+ * transfer. */
 kvl_status kvl_group_snapshot(const kvl_pool *pool, uint32_t group, kvl_group_state *snapshot,
                               kvl_refusal *refusal);
-/* KVL_STALE. Cost: O(1). */
+/* What one shared account has. Results: KVL_STALE. Cost: O(1). */
 kvl_status kvl_account_snapshot(const kvl_pool *pool, kvl_account account, kvl_account_state *snapshot,
                                 kvl_refusal *refusal);
-/* Compares every count with every other, at rest: while no other call is in progress. Slow on purpose. A fault is a
- * finding: the status is KVL_OK, and fault->invariant is not 0. */
+/* Compares every count with every other. A fault is a finding: the status is KVL_OK, and fault->invariant is not 0.
+ * Results: none. Threads: at rest, while no other call is in progress; else it may find what is no fault. Cost: O(N +
+ * entries of all rows + accounts * sequences), slow on purpose. */
 kvl_status kvl_validate(const kvl_pool *pool, kvl_fault *fault, kvl_refusal *refusal);
 
 #ifdef __cplusplus

@@ -14,7 +14,8 @@ extern "C" {
 
 typedef struct kvl_pool_config {
   size_t size;           /* KVL_SIZED */
-  uint32_t number;       /* in every handle: one of another pool is stale, one from before kvl_init only by this number */
+  uint32_t number;       /* in handles, which are stale in a pool of another: pools of one program get different ones, and so
+                          * does one that is made again in the same memory */
   uint32_t blocks;       /* N, 1 .. 2^31 - 2; device memory has one more, the null block */
   uint32_t safety;       /* S, below N */
   uint32_t block_tokens; /* B */
@@ -29,6 +30,7 @@ typedef struct kvl_pool_config {
   uint32_t token_check;  /* 1: tokens of published blocks are kept, 4 bytes each, and compared at hits */
   uint32_t transfers;    /* running at once, 0 .. 1024: a bit for each block and each of them */
   uint32_t events;       /* entries of the ring of events: 0, or a power of two up to 2^20 */
+  uint32_t reserved;     /* 0 */
 } kvl_pool_config;
 
 /* What is kept of blocks that nobody holds, and in which order it is evicted. */
@@ -49,30 +51,33 @@ typedef struct kvl_pool {
   uint64_t opaque[KVL_POOL_BYTES / 8];
 } kvl_pool;
 
-/* No safety margin, one row a sequence, no shared accounts, one group, one stream of 64 epochs; no cache, no transfers,
- * no events. */
+/* A configuration with no safety margin, one row a sequence, no shared accounts, one group, one stream of 64 epochs,
+ * number 0; no cache, no transfers, no events. Nothing is checked yet.
+ * Results: none. Cost: O(1). */
 kvl_status kvl_config_new(uint32_t blocks, uint32_t block_tokens, uint32_t sequences, uint32_t table_width,
                           kvl_pool_config *config, kvl_refusal *refusal);
-/* Whether every field is in its range. KVL_INVALID with the first that is not. Cost: O(1). */
+/* Whether every field is in its range. Results: CONFIG. Cost: O(1). */
 kvl_status kvl_config_check(const kvl_pool_config *config, kvl_refusal *refusal);
-/* Bytes of memory that the pool needs, a multiple of KVL_MEMORY_ALIGN. As kvl_config_check; KVL_INVALID,
- * KVL_ARGUMENT_MEMORY if they would not fit in the address space. Cost: O(1). */
+/* Bytes of memory that the pool needs, a multiple of KVL_MEMORY_ALIGN.
+ * Results: CONFIG; KVL_ARGUMENT_MEMORY if they would not fit in the address space. Cost: O(1). */
 kvl_status kvl_config_bytes(const kvl_pool_config *config, size_t *bytes, kvl_refusal *refusal);
-/* Entries that the block table needs: sequences * rows * table_width. As kvl_config_check; KVL_INVALID,
- * KVL_ARGUMENT_TABLE if they would not fit in the address space. Cost: O(1). */
+/* Entries of 4 bytes that the block table needs: sequences * rows * table_width.
+ * Results: CONFIG; KVL_ARGUMENT_TABLE if they would not fit in the address space. Cost: O(1). */
 kvl_status kvl_config_table_entries(const kvl_pool_config *config, size_t *entries, kvl_refusal *refusal);
 
 /* Makes a pool of `memory`, aligned to KVL_MEMORY_ALIGN, with its block table in `table`. Both are overwritten, and the
- * pool's alone from then on: all blocks are free, all entries the null block. KVL_INVALID with the first wrong field of
- * `config`, KVL_ARGUMENT_MEMORY (too small, not aligned), KVL_ARGUMENT_TABLE (too small). Cost: O(memory). */
+ * pool's alone from then on: all blocks are free, all entries the null block.
+ * Results: CONFIG; KVL_ARGUMENT_MEMORY (not aligned, or less than kvl_config_bytes), _TABLE (fewer than
+ * kvl_config_table_entries). Cost: O(memory). */
 kvl_status kvl_init(void *memory, size_t memory_bytes, uint32_t *table, size_t table_entries,
                     const kvl_pool_config *config, kvl_pool *pool, kvl_refusal *refusal);
 /* A view of a pool that was initialized, by this version of the library, in memory shared with this process, mapped at
- * any address. KVL_BUSY while it is being initialized; KVL_INVALID with KVL_ARGUMENT_HEADER (no pool of this version,
- * or it contradicts itself), _MEMORY, _TABLE. Cost: O(1). */
+ * any address.
+ * Results: KVL_BUSY while it is being initialized; KVL_ARGUMENT_HEADER (no pool of this version, or it contradicts
+ * itself), _MEMORY (not aligned, or less than the header says), _TABLE (too few entries). Cost: O(1). */
 kvl_status kvl_attach(void *memory, size_t memory_bytes, uint32_t *table, size_t table_entries, kvl_pool *pool,
                       kvl_refusal *refusal);
-/* What the pool was made of; `safety` is what it was then. Cost: O(1). */
+/* What the pool was made of; `safety` is what it was then. Results: none. Cost: O(1). */
 kvl_status kvl_config(const kvl_pool *pool, kvl_pool_config *config, kvl_refusal *refusal);
 
 #ifdef __cplusplus

@@ -51,17 +51,19 @@ typedef struct kvl_decision {
   uint32_t commit;        /* 1: all admit it; 0: none does */
   uint32_t cached_tokens; /* cached on every rank */
   uint32_t headroom;      /* the least of any rank: what they have together; UINT32_MAX without votes */
+  uint32_t reserved;
   kvl_refusal refusal;    /* why not: the one that will last longest. Code KVL_OK without a commit: a vote is missing */
 } kvl_decision;
 
 /* Decides proposal `number` of `ranks` ranks by their votes, in the order of the ranks. What stands at another's place,
  * is a vote on another number, or has a refusal that is none, is no vote, and without the yes of every rank nobody
- * admits. Ranks that need different numbers of blocks have different block sizes: the refusal is KVL_INVALID,
- * KVL_ARGUMENT_BLOCK_TOKENS. Refuses nothing but NULL. Threads: any. Cost: O(count). */
+ * admits. Ranks that need different numbers of blocks have different block sizes: the decision's refusal is KVL_INVALID
+ * with KVL_ARGUMENT_BLOCK_TOKENS.
+ * Results: none. Cost: O(count). */
 kvl_status kvl_decide(uint64_t number, uint32_t ranks, const kvl_vote *votes, size_t count, kvl_decision *decision,
                       kvl_refusal *refusal);
-/* N of a group of ranks of which one hands out ids for all: the least. KVL_INVALID: KVL_ARGUMENT_COUNT without ranks.
- * Threads: any. Cost: O(count). */
+/* N of a group of ranks of which one hands out ids for all: the least of `blocks`.
+ * Results: KVL_ARGUMENT_COUNT without ranks. Cost: O(count). */
 kvl_status kvl_blocks_in_common(const uint32_t *blocks, size_t count, uint32_t *common, kvl_refusal *refusal);
 
 /* ---- One rank ------------------------------------------------------------------------------------------------ */
@@ -75,28 +77,32 @@ typedef struct kvl_rank {
 } kvl_rank;
 
 /* Rank `rank_number`, from 0, with its own pool, in a group that has decided everything up to `number`: 0 at the start.
- * Cost: O(1). */
+ * Results: none. Cost: O(1). */
 kvl_status kvl_rank_new(const kvl_pool *pool, uint32_t rank_number, uint64_t number, kvl_rank *rank,
                         kvl_refusal *refusal);
-/* The newest number that was decided. Cost: O(1). */
+/* The newest number that was decided. Results: none. Cost: O(1). */
 kvl_status kvl_rank_number(const kvl_rank *rank, uint64_t *number, kvl_refusal *refusal);
-/* The vote whose decision has not come: what to send again, and to ask about; zeros if there is none. Cost: O(1). */
+/* The vote whose decision has not come: what to send again, and to ask about; zeros if there is none.
+ * Results: none. Cost: O(1). */
 kvl_status kvl_rank_outstanding(const kvl_rank *rank, kvl_vote *vote, kvl_refusal *refusal);
-/* Votes on a proposal. With a yes `sequence`, which is open and not admitted, is admitted for the worst case, that
- * nothing is cached on some other rank; nobody may use it before the commit. The names are those of the prompt's full
- * blocks. A request that cannot be admitted is a no, whatever the reason. KVL_STALE, KVL_BUSY as above; KVL_INVALID
- * with KVL_ARGUMENT_SEQUENCE if the number was voted on with another proposal or sequence, KVL_ARGUMENT_COUNT for a
- * promise of neither kind. Then nothing happened. Cost: as kvl_admit. */
+/* Votes on a proposal. With a yes `sequence`, which is opened, is admitted for the worst case, that nothing is cached
+ * on some other rank; nobody may use it before the commit. The names are those of the prompt's full blocks. A request
+ * that cannot be admitted is a no, whatever the reason, and waits for its decision too.
+ * Results: KVL_STALE, KVL_BUSY as in the table; KVL_ARGUMENT_SEQUENCE if the number was voted on with another proposal
+ * or sequence, _PROMISE for one of neither kind. Then nothing happened. Cost: as kvl_admit_prefix. */
 kvl_status kvl_rank_vote(kvl_rank *rank, kvl_sequence sequence, const kvl_proposal *proposal,
                          const kvl_identity *identities, size_t count, kvl_vote *vote, kvl_refusal *refusal);
-/* All said yes: the sequence is admitted, with `cached_tokens` tokens that need not be computed, the decision's.
- * KVL_STALE as above, and if the vote was no; KVL_INVALID with KVL_ARGUMENT_TOKENS for more tokens than the vote said,
- * or for a number that no rank can have found; KVL_BUSY while another thread drives the sequence. Then nothing
- * happened. Cost: O(blocks that were found). */
+/* All said yes: the sequence is admitted, with `cached_tokens` tokens that need not be computed, the decision's. If it
+ * was cancelled or ended since the vote, that is decided all the same.
+ * Results: KVL_STALE as in the table, and if the vote was no; KVL_ARGUMENT_TOKENS for more tokens than the vote said,
+ * or for a number that no rank can have found. If something was found: KVL_BUSY while another thread drives the
+ * sequence, KVL_ARGUMENT_SEQUENCE if it was preempted since the vote, and KVL_CORRUPT, KVL_PLACE_TABLE as kvl_trim.
+ * Nothing is decided then: say it again. Cost: O(entries that were found). */
 kvl_status kvl_rank_commit(kvl_rank *rank, uint64_t number, uint32_t cached_tokens, kvl_refusal *refusal);
-/* Not all said yes: what the vote reserved goes back, and the sequence is open and not admitted. Also for a proposal
- * that never came here. KVL_STALE, KVL_BUSY as above, KVL_BUSY also while another thread drives the sequence: nothing
- * happened. KVL_CORRUPT as kvl_preempt: it is decided all the same. Cost: O(blocks that were reserved). */
+/* Not all said yes: what the vote reserved goes back, and the sequence is opened again. Also for a proposal that never
+ * came here.
+ * Results: KVL_STALE, KVL_BUSY as in the table, KVL_BUSY also while another thread drives the sequence: nothing
+ * happened; TABLE: it is decided. Cost: O(blocks that were reserved). */
 kvl_status kvl_rank_abort(kvl_rank *rank, uint64_t number, kvl_refusal *refusal);
 
 /* ---- Drift --------------------------------------------------------------------------------------------------- */
@@ -118,9 +124,10 @@ enum {
 };
 
 /* What decisions have made of this rank's pool, without what an outstanding vote has reserved. Right while nobody else
- * uses the pool. Cost: O(sequences). */
+ * uses the pool.
+ * Results: none. Cost: as kvl_snapshot. */
 kvl_status kvl_rank_digest(const kvl_rank *rank, kvl_digest *digest, kvl_refusal *refusal);
-/* KVL_DIFFERENCE_, or 0 if they are equal. Threads: any. Cost: O(1). */
+/* KVL_DIFFERENCE_, or 0 if they are equal. Results: none. Cost: O(1). */
 kvl_status kvl_digest_difference(const kvl_digest *one, const kvl_digest *other, uint32_t *difference,
                                  kvl_refusal *refusal);
 

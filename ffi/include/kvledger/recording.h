@@ -30,14 +30,16 @@ typedef struct kvl_ring_state {
  * bytes, and the handle's alone from then on. A call costs two locked instructions more and a store for each word of
  * its record: 2 to 12 words and what its lists need; for a batch half a word a row, or three if a row was refused (a
  * batch of more rows than a third of the ring's words is not recorded). A call that finds the ring in use by another
- * thread is made all the same, and counted as lost. KVL_INVALID: KVL_ARGUMENT_MEMORY if the ring is too small or not
- * aligned, KVL_ARGUMENT_POINTER if it is NULL. Threads: any. Cost: O(ring + sequences + groups). */
+ * thread is made all the same, and counted as lost.
+ * Results: KVL_ARGUMENT_MEMORY if the ring is too small or not aligned. Cost: O(ring) and that of kvl_snapshot, and
+ * O(groups). */
 kvl_status kvl_recording(const kvl_pool *pool, void *ring, size_t ring_bytes, kvl_pool *recording,
                          kvl_refusal *refusal);
-/* What the ring of this handle has in it; zeros without one. */
+/* What the ring of this handle has in it; zeros without one. Wait-free. Results: none. Cost: O(1). */
 kvl_status kvl_ring(const kvl_pool *pool, kvl_ring_state *state, kvl_refusal *refusal);
-/* Copies the ring of this handle, as it is in memory: `count` words. KVL_BUSY while another thread is in a call with
- * this handle; KVL_INVALID, KVL_ARGUMENT_OUTPUT if `words_max` is below `dump_words` or the handle has no ring. */
+/* Copies the ring of this handle, as it is in memory: `count` words. Calls that meet this one are lost to the record.
+ * Results: KVL_ARGUMENT_OUTPUT if `words_max` is below `dump_words`, _RING if the handle does not record; KVL_BUSY
+ * while another thread is in a call with this handle. Cost: O(ring). */
 kvl_status kvl_dump(const kvl_pool *pool, uint64_t *words, size_t words_max, size_t *count, kvl_refusal *refusal);
 
 #ifdef __cplusplus

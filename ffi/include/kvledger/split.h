@@ -33,13 +33,14 @@ typedef struct kvl_split {
   uint32_t query_heads;      /* a multiple of heads */
   uint32_t tile_rows;        /* KVL_SPLIT_DECODE_ROWS or KVL_SPLIT_PREFILL_ROWS */
   uint32_t tile_keys;        /* a power of two, 16 to 256 */
-  int32_t window;            /* keys at distance 0 to this are seen; -1: all */
-  uint32_t chunk_keys;       /* 0: equal shares; else cut at its multiples only, so that results do not depend on the batch */
+  int32_t window_left;       /* keys before a token that it sees, besides its own; -1: all. kvl_window.tokens - 1 */
+  uint32_t chunk_keys;       /* 0: equal shares; else cut at its multiples only: results do not depend on the batch */
   uint32_t thread_blocks;    /* of the launch */
   uint32_t overhead_tiles;   /* what an item costs beside its keys, in key tiles */
   uint32_t sequences_max;    /* of a batch */
   uint32_t query_tokens_max; /* of a batch, all sequences together */
   uint32_t keys_max;         /* of a sequence */
+  uint32_t reserved;         /* 0 */
 } kvl_split;
 
 /* One batch. NULL where it says so. */
@@ -127,26 +128,39 @@ typedef struct kvl_split_fault {
   uint64_t found;
 } kvl_split_fault;
 
-/* One query token for each sequence, equal shares, no window, keys by 64. */
+/* One query token for each sequence, equal shares, no window, keys by 64, an item costs 2 key tiles besides. Nothing is
+ * checked yet.
+ * Results: none. Cost: O(1). */
 kvl_status kvl_split_decode(uint32_t heads, uint32_t query_heads, uint32_t thread_blocks, uint32_t sequences_max,
                             uint32_t keys_max, kvl_split *split, kvl_refusal *refusal);
+/* The same for prompts, in chunks or whole: up to `query_tokens_max` query tokens in all, tiles of
+ * KVL_SPLIT_PREFILL_ROWS rows.
+ * Results: none. Cost: O(1). */
 kvl_status kvl_split_prefill(uint32_t heads, uint32_t query_heads, uint32_t thread_blocks, uint32_t sequences_max,
                              uint32_t query_tokens_max, uint32_t keys_max, kvl_split *split, kvl_refusal *refusal);
-/* KVL_INVALID: HEADS, TILE, THREAD_BLOCKS, WINDOW, CHUNK, SEQUENCES, TOKENS, LENGTH (a maximum of 0), OVERFLOW. All calls
- * below refuse these too. */
+/* Whether plans can be made for this. (How large they are, which may be too large, kvl_split_layout says.)
+ * Results: SHAPE. Cost: O(1). */
 kvl_status kvl_split_check(const kvl_split *split, kvl_refusal *refusal);
+/* How large a plan is, where its arrays are, and how many partial results there must be room for.
+ * Results: SHAPE. Cost: O(1). */
 kvl_status kvl_split_layout(const kvl_split *split, kvl_split_places *layout, kvl_refusal *refusal);
-/* What the plan would have; nothing is written. */
+/* What the plan of a batch would have, and how equal its shares would be; nothing is written.
+ * Results: SHAPE, BATCH. Cost: O(sequences + row tiles), O(query tokens) if they have positions. */
 kvl_status kvl_split_count(const kvl_split *split, const kvl_split_batch *batch, kvl_split_counts *counts,
                            kvl_refusal *refusal);
-/* Writes layout.bytes / 4 words, all of them. KVL_INVALID: SEQUENCES, TOKENS, LENGTH (above the maximum), QUERIES, RANGES,
- * OUTPUT (too few words); then nothing is written. Cost: O(row tiles + words). */
+/* Writes the plan of a batch, layout.bytes / 4 words, all of them; what is behind these stays. `generation` is the
+ * caller's number of it, by which whoever reads it later knows that it is still the same one.
+ * Results: SHAPE, BATCH; KVL_ARGUMENT_OUTPUT for too few words. Then nothing is written. Cost: as kvl_split_count, and
+ * O(words). */
 kvl_status kvl_split_plan(const kvl_split *split, const kvl_split_batch *batch, uint32_t generation, uint32_t *words,
                           size_t words_count, kvl_split_header *header, kvl_refusal *refusal);
-/* KVL_INVALID, KVL_ARGUMENT_HEADER: no plan of this split, or one that is being written. Cost: O(words). */
+/* Whether words are a plan of this split, which a launch asks before it gives them to the device; its header.
+ * Results: SHAPE; KVL_ARGUMENT_HEADER for words that never were such a plan, or are being written. Cost: O(words). */
 kvl_status kvl_split_read(const kvl_split *split, const uint32_t *words, size_t words_count, kvl_split_header *header,
                           kvl_refusal *refusal);
-/* Looks at every entry, for tests. A fault is a finding: the status is KVL_OK, and fault->what is not empty. */
+/* Looks at every entry, knowing what a plan of this batch must be. A fault is a finding: the status is KVL_OK, and
+ * fault->what is not empty.
+ * Results: SHAPE, BATCH; KVL_ARGUMENT_HEADER as above. Cost: as kvl_split_plan. */
 kvl_status kvl_split_validate(const kvl_split *split, const kvl_split_batch *batch, const uint32_t *words,
                               size_t words_count, kvl_split_fault *fault, kvl_refusal *refusal);
 

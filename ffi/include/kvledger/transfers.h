@@ -27,33 +27,29 @@ enum {
   KVL_ACCESS_WRITE = 1 /* nobody is given the blocks as a hit before it is over */
 };
 
-/* Both holds: KVL_INVALID, KVL_ARGUMENT_TRANSFERS for an `access` that is neither; KVL_FULL if as many transfers run as
- * the pool has room for; KVL_BUSY if a block has 15 holds, or a transfer writes it; KVL_WOULD_BLOCK, KVL_RETRY_AFTER,
- * KVL_NEVER_FITS for what it costs. Then nothing is held. Lock-free. Cost: O(count). */
-
-/* Grips `count` entries of a sequence's row, from `first` on. Free, but one for each block that comes back to its
- * holder (of a window). Besides: KVL_INVALID with KVL_ARGUMENT_COUNT for 0, _BLOCK beyond the row or out of the window,
- * _SEQUENCE if it is not admitted; KVL_STALE; KVL_CANCELLED; KVL_BUSY while another thread drives it. Threads: its
- * driver. */
+/* Grips `count` entries of a sequence's row, from `first` on; holes among them are passed over. Free, but one for each
+ * block that comes back to its holder (of a window).
+ * Results: KVL_ARGUMENT_COUNT for 0, _BLOCK beyond the row or out of the window; DRIVEN (admitted), GRIP.
+ * Cost: O(count). */
 kvl_status kvl_hold(const kvl_pool *pool, kvl_sequence sequence, uint32_t first, uint32_t count, uint32_t access,
                     kvl_transfer *transfer, kvl_refusal *refusal);
-/* Grips blocks by their ids, cached ones say. One named twice counts once. An idle one costs one. Besides: KVL_INVALID
- * with KVL_ARGUMENT_COUNT for none, _BLOCK for an id whose contents nobody else may know: free, or held and never
- * shared. Threads: any. */
+/* Grips blocks by their ids, cached ones say. One named twice counts once. An idle one costs one.
+ * Results: KVL_ARGUMENT_COUNT for none, _BLOCK for an id whose contents nobody else may know: free, or held and never
+ * shared; GRIP. Cost: O(count). */
 kvl_status kvl_hold_blocks(const kvl_pool *pool, const uint32_t *blocks, size_t count, uint32_t access,
                            kvl_transfer *transfer, kvl_refusal *refusal);
 
-/* All of these: KVL_STALE for a transfer that was ended before, or is another pool's; KVL_BUSY while another thread
- * quarantines it. Of two calls that end one transfer exactly one does. Threads: any. Lock-free. Cost: O(blocks), and
- * O(N / 4096). */
+/* Of two calls that end one transfer exactly one does. */
 
-/* What was to be copied is copied. `blocks` is how many were gripped. */
+/* What was to be copied is copied. `blocks` is how many were gripped. Results: ENDED. Cost: O(blocks + N / 4096). */
 kvl_status kvl_complete_transfer(const kvl_pool *pool, kvl_transfer transfer, uint32_t *blocks, kvl_refusal *refusal);
 /* The other side can no longer touch the blocks, and what it was to write is not there: names of blocks that the
- * transfer wrote die. `blocks` is how many were gripped. */
+ * transfer wrote die. `blocks` is how many were gripped.
+ * Results: ENDED. Cost: O(blocks + N / 4096). */
 kvl_status kvl_revoke(const kvl_pool *pool, kvl_transfer transfer, uint32_t *blocks, kvl_refusal *refusal);
 /* Nobody knows when it will end, or whether it has: its blocks without a holder count as quarantined until it is
- * completed or revoked after all. Twice is KVL_OK. */
+ * completed or revoked after all. Twice is KVL_OK.
+ * Results: ENDED. Cost: O(blocks + N / 4096). */
 kvl_status kvl_quarantine(const kvl_pool *pool, kvl_transfer transfer, kvl_refusal *refusal);
 
 /* ---- Offload ------------------------------------------------------------------------------------------------- *
@@ -75,11 +71,12 @@ typedef struct kvl_offloaded {
 } kvl_offloaded;
 
 /* Preempts `sequence` and keeps what was computed: `copy`, an opened sequence of `host`, is admitted there as
- * `admission` says (its tokens and promise are not looked at) and gets as many blocks, pairs[i] says from where to
- * where to copy, and a transfer grips the blocks here. `pairs_max` is at least the blocks held. The handle stays,
- * opened. All or nothing: as kvl_admit and kvl_materialize of `host`, kvl_hold and kvl_preempt of this pool;
- * KVL_INVALID with KVL_ARGUMENT_OUTPUT if there are too few pairs, KVL_ARGUMENT_COUNT if no block is held. A refusal leaves
- * `pairs` as they were, unless one of the two was cancelled meanwhile. Threads: the driver of both. Lock-free. Cost: O(blocks). */
+ * `admission` says (its tokens, window and promise are not looked at) and gets as many blocks, pairs[i] says from where
+ * to where to copy, and a transfer grips the blocks here. `pairs_max` is at least the blocks held. The handle stays,
+ * opened. All or nothing, but for TABLE: then the sequence was preempted, and the copy was not kept. `pairs` is written last:
+ * a refusal leaves it as it was, but for TABLE, and if one of the two was cancelled meanwhile.
+ * Results: KVL_ARGUMENT_OUTPUT if there are too few pairs, _COUNT if no block is held; DRIVEN, of `sequence` (admitted)
+ * and `copy` (opened); of the host REQUEST and TAKEN; of this pool GRIP and TABLE. Cost: O(entries). */
 kvl_status kvl_offload(const kvl_pool *pool, kvl_sequence sequence, const kvl_pool *host, kvl_sequence copy,
                        const kvl_admission *admission, kvl_block_pair *pairs, size_t pairs_max,
                        kvl_offloaded *offloaded, kvl_refusal *refusal);

@@ -5,9 +5,9 @@ use crate::claim::{In, InOut, Out};
 use kvledger_core::plan::{Budget, Region, Usage};
 use kvledger_core::{Argument, Refusal};
 
-/// `INVALID(Budget)` for a number that names no region.
+/// `INVALID(Region)` for a number that names no region.
 fn region(number: u32) -> Result<Region, Refusal> {
-    Region::from_number(number).ok_or(invalid(Argument::Budget))
+    Region::from_number(number).ok_or(invalid(Argument::Region))
 }
 
 /// `Budget::new`.

@@ -2,12 +2,13 @@
 
 use crate::answer::{KvlRefusal, fill, invalid};
 use crate::claim::Out;
-use kvledger_core::plan::Binomial;
+use kvledger_core::plan::{Binomial, TRIALS_MAX};
 use kvledger_core::{Argument, Refusal};
 
-/// `INVALID(Length)` for more trials than the most, or a probability that is not in 0 ..= 1.
+/// `INVALID(Trials)` for more than the most, `INVALID(Probability)` for one that is not in 0 ..= 1.
 fn binomial(trials: u32, probability: f64) -> Result<Binomial, Refusal> {
-    Binomial::new(trials, probability).ok_or(invalid(Argument::Length))
+    let wrong = if trials > TRIALS_MAX { Argument::Trials } else { Argument::Probability };
+    Binomial::new(trials, probability).ok_or(invalid(wrong))
 }
 
 /// `Binomial::pmf`.

@@ -23,7 +23,7 @@ pub fn ok_sized<T: Grows>(call: impl FnOnce(&mut WithSize<T>) -> u32) -> T {
 }
 
 /// With the size before it, as C has it.
-pub const fn sized<T: Grows>(fields: T) -> WithSize<T> {
+pub fn sized<T: Grows>(fields: T) -> WithSize<T> {
     WithSize::of(fields)
 }
 

@@ -213,7 +213,7 @@ pub fn attend(wanted: &Wanted, random: &mut Random) -> Attend {
     let split = Split {
         tile_rows: wanted.tile_rows,
         tile_keys: tile_keys(pool.head_dim),
-        window: wanted.options.window,
+        window_left: wanted.options.window,
         chunk_keys: wanted.chunk_keys,
         overhead_tiles: wanted.overhead_tiles,
         query_tokens_max: query_tokens.max(1) + random.below(3),

@@ -144,7 +144,7 @@ impl Prepared {
             status: self.status.pointer(),
             scale: case.options.scale,
             soft_cap: case.options.soft_cap,
-            window: case.options.window,
+            window_left: case.options.window,
             query_heads: case.query_heads,
             sequences: case.lengths.len() as u32,
             type_: case.element.number(),

@@ -73,7 +73,7 @@ pub fn merge(case: &Merge, bench: &Bench) -> Result<Right, Wrong> {
         part_lse: part_lse.pointer(),
         status: status.pointer(),
         scale: 1.0,
-        window: -1,
+        window_left: -1,
         query_heads: split.query_heads,
         sequences: case.lengths.len() as u32,
         type_: case.element.number(),

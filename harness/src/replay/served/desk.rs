@@ -254,7 +254,7 @@ impl Desk {
             part_lse: self.parts[1].pointer(),
             status: self.status.pointer(),
             scale: SCALE,
-            window: -1,
+            window_left: -1,
             query_heads: QUERY_HEADS,
             sequences,
             type_: ELEMENT.number(),

@@ -1,7 +1,7 @@
 /* What the device functions answer besides: nothing is written over `error` but why, and copies of the host are between
  * ranges that can be and are apart. On the CPU device.
  *
- *   cc -std=c11 -I ffi/include ffi/tests/kernels.c libkvledger_cuda.a -lpthread -ldl -lm -o kernels && ./kernels
+ *   cc -std=c11 -I ffi/include ffi/tests/device_pointers.c libkvledger_cuda.a -lpthread -ldl -lm -o pointers && ./pointers
  */
 #include <kvledger_cuda.h>
 
@@ -15,15 +15,15 @@ static void all_are(const void *place, int value, size_t bytes) {
   for (i = 0; i < bytes; i++) REQUIRE(((const unsigned char *)place)[i] == value);
 }
 
-static void an_error_is_not_written_over_an_output(kvl_device device, kvl_stream stream) {
+static void an_error_is_not_written_over_an_output(kvl_device device, kvl_device_stream stream) {
   kvl_device_error error, *inside;
-  kvl_address address = 0;
+  kvl_device_address address = 0;
   char bytes[sizeof error + 64];
 
   memset(&error, PATTERN, sizeof error);
   /* It would succeed, and it would be refused. */
-  REQUIRE(kvl_device_allocate(device, 0, 64, (kvl_address *)(void *)&error.text, &error) == KVL_DEVICE_ARGUMENT);
-  REQUIRE(kvl_device_allocate(device, 9, 64, (kvl_address *)(void *)&error, &error) == KVL_DEVICE_ARGUMENT);
+  REQUIRE(kvl_device_allocate(device, 0, 64, (kvl_device_address *)(void *)&error.text, &error) == KVL_DEVICE_ARGUMENT);
+  REQUIRE(kvl_device_allocate(device, 9, 64, (kvl_device_address *)(void *)&error, &error) == KVL_DEVICE_ARGUMENT);
   all_are(&error, PATTERN, sizeof error);
   inside = (kvl_device_error *)(void *)((char *)&error + 1);
   REQUIRE(kvl_device_check(device, inside) == KVL_DEVICE_ARGUMENT);
@@ -37,9 +37,9 @@ static void an_error_is_not_written_over_an_output(kvl_device device, kvl_stream
   OK(kvl_device_free(device, address, NULL));
 }
 
-static void a_copy_of_pinned_memory_to_itself_is_refused(kvl_device device, kvl_stream stream) {
+static void a_copy_of_pinned_memory_to_itself_is_refused(kvl_device device, kvl_device_stream stream) {
   kvl_device_error error;
-  kvl_address address;
+  kvl_device_address address;
   void *host;
   char *middle;
 
@@ -57,10 +57,10 @@ static void a_copy_of_pinned_memory_to_itself_is_refused(kvl_device device, kvl_
   OK(kvl_device_free(device, address, NULL));
 }
 
-static void more_bytes_than_there_can_be_are_refused(kvl_device device, kvl_stream stream) {
+static void more_bytes_than_there_can_be_are_refused(kvl_device device, kvl_device_stream stream) {
   static const size_t counts[3] = {SIZE_MAX, SIZE_MAX / 2 + 1, SIZE_MAX - 7};
   kvl_device_error error;
-  kvl_address address;
+  kvl_device_address address;
   char byte = 7;
   size_t i;
 
@@ -78,7 +78,7 @@ static void more_bytes_than_there_can_be_are_refused(kvl_device device, kvl_stre
 
 int main(void) {
   kvl_device device;
-  kvl_stream stream;
+  kvl_device_stream stream;
   OK(kvl_device_open_cpu(NULL, &device, NULL));
   OK(kvl_device_open_stream(device, &stream, NULL));
   an_error_is_not_written_over_an_output(device, stream);
