@@ -12,7 +12,7 @@
     ffi/gate.py target/capi/dist/libkvledger.a [--exempt] [--include FOLDER] [--expect NAME]...
     ffi/gate.py --cuda target/capi/dist/libkvledger_cuda.a [--include FOLDER] [--expect NAME]...
 
---cuda reads the archive of kernels, which has the standard library in it: 2 holds for it, and in place of 4, that it
+--cuda reads the archive of kernels, which has the standard library in it: 2 and 3 hold for it, and in place of 4, that it
 asks for nothing of Rust, C++ or CUDA that it has inside; and if there are kernels for CUDA in it, so is what makes them
 known when a program starts. --exempt reads an archive made with KVL_EXEMPT=1, which has the exempt operations too: what
 no function of an archive reaches is not in it, so 4 holds for every operation only if it holds for both archives.
@@ -138,6 +138,7 @@ def faults_of_kernels(archive, include, expected):
     has_cuda = HAS_CUDA in local
     return (
         compare("ffi/cuda/src", source, want)
+        + told.faults(include, [header], "KVL_DEVICE")
         + compare("the archive", defined, want)
         + [f"{name}: undefined in the archive" for name in sorted(undefined) if UNDEFINED_INSIDE.match(name)]
         + [f"{name}: kernels for CUDA, but no such section" for name in sorted(REGISTRATION - sections) if has_cuda]

@@ -17,7 +17,7 @@ SET = re.compile(r"^ \*     ([A-Z]+)  ", re.MULTILINE)
 CLAUSE = re.compile(r"\bResults: (.*?)(?=\b(?:Cost|Threads):|$)", re.DOTALL)
 # In the clause: a name, one more with its prefix, or a set. (A single letter is a number of the pool: A, R, S, N.)
 NAME = re.compile(r"\b(KVL_[A-Z0-9_]+)|(?<!\w)(_[A-Z][A-Z0-9_]*)|\b([A-Z]{2,})\b")
-NO_SETS = {"NULL"}
+NO_SETS = {"CPU", "CUDA", "GPU", "NULL"}
 
 
 def words(comment):

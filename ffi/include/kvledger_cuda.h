@@ -9,21 +9,36 @@
  *
  * Conventions:
  *
- *   Status    Every function returns one: KVL_DEVICE_OK, or why nothing was done. `error`, if it is not NULL, is written
- *             on failure only, and says in words what is wrong and how to mend it.
- *   Outputs   come last but for `error`, and are written on success only. One over `error` is answered
- *             KVL_DEVICE_ARGUMENT, as a misaligned `error` is: by the status alone.
+ *   Status    Every function returns one: KVL_DEVICE_OK, or why nothing was done. `error`, if it is not NULL, is
+ *             written on failure only, and says in words what is wrong and how to mend it.
+ *   Outputs   come last but for `error` (and `to` of kvl_device_read), and are written on success only. One over
+ *             `error` is answered KVL_DEVICE_ARGUMENT, as a misaligned `error` is: by the status alone.
  *   Sizes     A struct with `size` as its first field can grow, and is made by KVL_SIZED(type): as in kvledger.h. The
- *             parameters of kernels, kvk_*_params, may change with any version: compile with the headers of the library.
+ *             parameters of kernels, kvk_*_params, may change with any version: compile with the headers of the
+ *             library.
  *   Handles   are numbers. One that was closed, or never opened, is answered KVL_DEVICE_HANDLE.
  *   Addresses are the device's, 0 is none. On the CPU device too, the host faults when it follows one of device memory.
  *   Threads   Every function may be called from any thread. None may be called from a signal handler: there are locks.
- *   Work      is enqueued and done later, in the order of its stream. Work that fails loses the device: every call is
- *             answered KVL_DEVICE_LOST from then on, and it is closed and opened anew; kvl_abandon tells the ledger. With
- *             CUDA most such failures are of the whole process: only starting it again helps.
+ *   Work      is enqueued and done later, in the order of its stream. Work that fails loses the device: calls are
+ *             answered KVL_DEVICE_LOST from then on, and it is closed and opened anew; kvl_abandon tells the ledger.
+ *             With CUDA most such failures are of the whole process: only starting it again helps.
+ *   Results   are all that a function answers besides KVL_DEVICE_OK and KVL_DEVICE_ARGUMENT for a pointer (NULL or
+ *             misaligned) or the size of a struct. _NAME is one more KVL_DEVICE_. Words in capitals are
+ *             these sets:
  *
- * On a GPU a stream is a cudaStream_t as a number, and an event a cudaEvent_t: kvl_device_adopt_stream takes a stream of
- * the caller's own. */
+ *     ALIVE     KVL_DEVICE_HANDLE: the device is closed, or the stream or event is closed or another device's.
+ *               KVL_DEVICE_LOST: see Work. KVL_DEVICE_NUMBER: what CUDA says that has no number here; on the CPU
+ *               device, the system starts no more threads.
+ *     WITHIN    Of addresses. KVL_DEVICE_FOREIGN: in no allocation of the device. KVL_DEVICE_RANGE: less than `bytes`
+ *               to its end.
+ *     LAUNCH    Of kernels. KVL_DEVICE_REFUSED: parameters that none can be given; `text` names the field.
+ *               KVL_DEVICE_INJECTED: as `fail_enqueue` of the CPU device asks, like that of copies.
+ *
+ * Cost: handles and addresses are looked up, in O(log n) of those that are open, and the driver is asked. Nothing waits
+ * for work but what says that it waits; on a CPU device of `at_once` work is done within the call that enqueues it.
+ *
+ * On a GPU a stream is a cudaStream_t as a number, and an event a cudaEvent_t: kvl_device_adopt_stream takes a stream
+ * of the caller's own. */
 #ifndef KVLEDGER_CUDA_H
 #define KVLEDGER_CUDA_H
 
@@ -115,71 +130,94 @@ typedef struct kvl_device_facts {
 
 /* ---- Devices --------------------------------------------------------------------------------------------------- */
 
-/* The CPU device, a new one. `options` may be NULL: zeros. KVL_DEVICE_ARGUMENT. */
+/* The CPU device, a new one, which shares nothing with others. `options` may be NULL: zeros.
+ * Results: KVL_DEVICE_ARGUMENT too for an order that is none, a chance of 65,536 or more, or a `reserved` that is not
+ * 0. */
 kvl_device_status kvl_device_open_cpu(const kvl_cpu_options *options, kvl_device *device, kvl_device_error *error);
-/* GPU number `number`. KVL_DEVICE_NOT_BUILT, _NO_DRIVER, _NO_DEVICE, _NUMBER. */
+/* GPU number `number`, from 0. Results: KVL_DEVICE_NOT_BUILT, _NO_DRIVER, _NO_DEVICE, _NUMBER. */
 kvl_device_status kvl_device_open_cuda(uint32_t number, kvl_device *device, kvl_device_error *error);
-/* GPU 0 if it is there and this library has kernels for it, else the CPU device as options of zeros make it. */
+/* GPU 0 if it is there and this library has kernels for it, else the CPU device as options of zeros make it.
+ * Results: KVL_DEVICE_NUMBER, of a GPU that is there and fails. */
 kvl_device_status kvl_device_open_any(kvl_device *device, kvl_device_error *error);
-/* Ends it when work that is enqueued is done; its memory goes with it. KVL_DEVICE_HANDLE. */
+/* Ends it when work that is enqueued is done, for which it waits: on a GPU for all work of the device, streams of
+ * others included. Its memory, streams and events go with it. (While a call of another thread is under way, that one
+ * ends it.)
+ * Results: KVL_DEVICE_HANDLE. */
 kvl_device_status kvl_device_close(kvl_device device, kvl_device_error *error);
+/* What it is; of a device that is lost, too. Results: KVL_DEVICE_HANDLE. */
 kvl_device_status kvl_device_get_facts(kvl_device device, kvl_device_facts *facts, kvl_device_error *error);
-/* KVL_DEVICE_OK while it is not lost, else KVL_DEVICE_LOST and why. */
+/* KVL_DEVICE_OK while it is not lost, as far as is known: on a GPU some call has to have been told.
+ * Results: KVL_DEVICE_HANDLE, _LOST. */
 kvl_device_status kvl_device_check(kvl_device device, kvl_device_error *error);
 
-/* ---- Memory, streams, events: all of these KVL_DEVICE_HANDLE, _LOST besides what is said ------------------------- */
+/* ---- Memory, streams, events ------------------------------------------------------------------------------------ */
 
-/* `bytes` in `space`, aligned to 16 bytes, contents undefined (on the CPU device NaN). KVL_DEVICE_MEMORY, _ARGUMENT. */
+/* `bytes` in `space`, aligned to 16 bytes, contents undefined (on the CPU device NaN). Of 0 bytes is an address, too.
+ * Results: ALIVE; KVL_DEVICE_MEMORY, also as `fail_allocate` asks; KVL_DEVICE_ARGUMENT too for a space that is
+ * neither. */
 kvl_device_status kvl_device_allocate(kvl_device device, uint32_t space, size_t bytes, kvl_device_address *address,
                                       kvl_device_error *error);
 /* Gives it back; work that was enqueued before may still use it. 0 does nothing. On a GPU it waits for all work of the
- * device, streams of others included, and must not be called while a stream is being captured. KVL_DEVICE_FOREIGN. */
+ * device, streams of others included, and must not be called while a stream is being captured.
+ * Results: KVL_DEVICE_HANDLE; _FOREIGN for what no allocation begins with. */
 kvl_device_status kvl_device_free(kvl_device device, kvl_device_address address, kvl_device_error *error);
-/* Pinned memory as the host sees it. KVL_DEVICE_FOREIGN, _ELSEWHERE. */
+/* Pinned memory as the host sees it. Results: KVL_DEVICE_HANDLE, _FOREIGN; _ELSEWHERE for device memory. */
 kvl_device_status kvl_device_host_pointer(kvl_device device, kvl_device_address address, void **host,
                                           kvl_device_error *error);
 
+/* A new queue of work. On a GPU it does not wait for the default stream. Results: ALIVE. */
 kvl_device_status kvl_device_open_stream(kvl_device device, kvl_device_stream *stream, kvl_device_error *error);
 /* Takes a stream that was opened elsewhere: a cudaStream_t of yours, as a number, of this GPU, until it is closed here,
- * which leaves it as it is. KVL_DEVICE_HANDLE for the default streams, and on the CPU device. */
+ * which leaves it as it is.
+ * Results: ALIVE; KVL_DEVICE_HANDLE too for the default streams, and on the CPU device. */
 kvl_device_status kvl_device_adopt_stream(kvl_device device, kvl_device_stream stream, kvl_device_error *error);
+/* Ends a stream when its work is done. On the CPU device it waits for that. Results: KVL_DEVICE_HANDLE. */
 kvl_device_status kvl_device_close_stream(kvl_device device, kvl_device_stream stream, kvl_device_error *error);
-/* Waits until its work is done: cudaStreamSynchronize. */
+/* Waits until its work is done: cudaStreamSynchronize. Results: ALIVE. */
 kvl_device_status kvl_device_synchronize_stream(kvl_device device, kvl_device_stream stream, kvl_device_error *error);
 
+/* An event without a mark yet. Results: ALIVE. */
 kvl_device_status kvl_device_open_event(kvl_device device, kvl_device_event *event, kvl_device_error *error);
+/* Gives an event back. Streams that wait for it still do. Results: KVL_DEVICE_HANDLE. */
 kvl_device_status kvl_device_close_event(kvl_device device, kvl_device_event event, kvl_device_error *error);
-/* Enqueues a mark, which is over when all that the stream has now is done. */
+/* Enqueues a mark, which is over when all that the stream has now is done. A newer one takes its place.
+ * Results: ALIVE. */
 kvl_device_status kvl_device_record_event(kvl_device device, kvl_device_event event, kvl_device_stream stream,
                                           kvl_device_error *error);
-/* `over`: 1 if the newest mark is over or there is none, else 0. cudaEventQuery. */
+/* `over`: 1 if the newest mark is over or there is none, else 0. cudaEventQuery. Results: ALIVE. */
 kvl_device_status kvl_device_query_event(kvl_device device, kvl_device_event event, uint32_t *over,
                                          kvl_device_error *error);
-/* Waits until it is over: cudaEventSynchronize. */
+/* Waits until it is over: cudaEventSynchronize. Results: ALIVE. */
 kvl_device_status kvl_device_synchronize_event(kvl_device device, kvl_device_event event, kvl_device_error *error);
-/* What is enqueued in `stream` from now on begins when the newest mark of `event` is over: cudaStreamWaitEvent. */
+/* What is enqueued in `stream` from now on begins when the newest mark of `event` is over: cudaStreamWaitEvent.
+ * Results: ALIVE. */
 kvl_device_status kvl_device_wait_event(kvl_device device, kvl_device_stream stream, kvl_device_event event,
                                         kvl_device_error *error);
 
-/* Enqueues a copy between allocations of the device. KVL_DEVICE_FOREIGN, _RANGE, _OVERLAP. */
+/* Enqueues a copy of `bytes` between allocations of the device, pinned or not.
+ * Results: ALIVE, WITHIN; KVL_DEVICE_OVERLAP if the two share bytes; KVL_DEVICE_INJECTED. */
 kvl_device_status kvl_device_copy(kvl_device device, kvl_device_stream stream, kvl_device_address to,
                                   kvl_device_address from, size_t bytes, kvl_device_error *error);
-/* Enqueues that every byte becomes `value`, below 256. The same. */
+/* Enqueues that each of `bytes` becomes `value`.
+ * Results: ALIVE, WITHIN; KVL_DEVICE_ARGUMENT too for a value above 255; KVL_DEVICE_INJECTED. */
 kvl_device_status kvl_device_set(kvl_device device, kvl_device_stream stream, kvl_device_address to, uint32_t value,
                                  size_t bytes, kvl_device_error *error);
-/* Waits for the stream, and copies from, or to, memory of the host. The same: _OVERLAP if the host's memory is of the
- * pinned range that it is copied to, or from. */
+/* Waits for the stream, and copies `bytes` from memory of the host, which may be NULL for none.
+ * Results: ALIVE, WITHIN; KVL_DEVICE_OVERLAP if that is pinned memory and shares bytes with what is written;
+ * KVL_DEVICE_ARGUMENT too for more bytes than half of the address space. */
 kvl_device_status kvl_device_write(kvl_device device, kvl_device_stream stream, kvl_device_address to, const void *from,
                                    size_t bytes, kvl_device_error *error);
+/* The same to memory of the host. After KVL_DEVICE_LOST and KVL_DEVICE_NUMBER what is there means nothing.
+ * Results: as kvl_device_write. */
 kvl_device_status kvl_device_read(kvl_device device, kvl_device_stream stream, void *to, kvl_device_address from,
                                   size_t bytes, kvl_device_error *error);
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- *
  *
  * Each enqueues one, with the parameters of its header in kvledger/kernels: pointers there are addresses of the device.
- * Parameters are checked, KVL_DEVICE_REFUSED with the field. What is in device memory is not: kernels with a kvk_status
- * leave what is wrong there and report it, and those without one, which take lists of block ids (copy_blocks, fill,
- * checksum), go where an id leads. KVL_DEVICE_HANDLE, _LOST. */
+ * Parameters are checked. What is in device memory is not: kernels with a kvk_status leave what is wrong there and
+ * report it, and those without one, which take lists of block ids (copy_blocks, fill, checksum), go where an id leads.
+ * On a GPU a pointer to memory that was not allocated here is taken as it is; it stays until the work is done. */
 
 /* An address as a pointer of a kernel's parameters. */
 #ifdef __cplusplus
@@ -199,25 +237,36 @@ typedef struct kvl_attend_sizes {
   uint32_t parts;
 } kvl_attend_sizes;
 
+/* Keys and values of new tokens into their blocks: append.h. Results: ALIVE, LAUNCH. */
 kvl_device_status kvl_device_append(kvl_device device, kvl_device_stream stream, const kvk_append_params *params,
                                     kvl_device_error *error);
+/* Attention of a batch through a plan: attend.h. Parts that the plan has cut are left for kvl_device_merge.
+ * Results: ALIVE, LAUNCH. */
 kvl_device_status kvl_device_attend(kvl_device device, kvl_device_stream stream, const kvk_attend_params *params,
                                     const kvl_attend_sizes *sizes, kvl_device_error *error);
-/* After kvl_device_attend, with the same arguments. */
+/* Joins them: after kvl_device_attend, with the same arguments. Results: ALIVE, LAUNCH. */
 kvl_device_status kvl_device_merge(kvl_device device, kvl_device_stream stream, const kvk_attend_params *params,
                                    const kvl_attend_sizes *sizes, kvl_device_error *error);
+/* Joins two results of attention: attend.h. Results: ALIVE, LAUNCH. */
 kvl_device_status kvl_device_merge_two(kvl_device device, kvl_device_stream stream, const kvk_merge_two_params *params,
                                        kvl_device_error *error);
-/* `blocks`: the usable blocks of the pools. */
+/* Blocks to blocks, of one pool or of two: blocks.h. `source_blocks`, `destination_blocks`: the usable blocks of the
+ * pools.
+ * Results: ALIVE, LAUNCH. */
 kvl_device_status kvl_device_copy_blocks(kvl_device device, kvl_device_stream stream, const kvk_copy_params *params,
                                          uint32_t source_blocks, uint32_t destination_blocks, kvl_device_error *error);
+/* Blocks that become one pattern: blocks.h. `blocks`: the usable blocks of the pool. Results: ALIVE, LAUNCH. */
 kvl_device_status kvl_device_fill(kvl_device device, kvl_device_stream stream, const kvk_fill_params *params,
                                   uint32_t blocks, kvl_device_error *error);
+/* Sums of blocks: blocks.h. `blocks`: the usable blocks of the pool. Results: ALIVE, LAUNCH. */
 kvl_device_status kvl_device_checksum(kvl_device device, kvl_device_stream stream, const kvk_checksum_params *params,
                                       uint32_t blocks, kvl_device_error *error);
+/* Block ids of a table become others: blocks.h. Results: ALIVE, LAUNCH. */
 kvl_device_status kvl_device_rewrite(kvl_device device, kvl_device_stream stream, const kvk_rewrite_params *params,
                                      kvl_device_error *error);
-/* `longest`: where the keys that are wanted end, of the sequence where that is highest. */
+/* Keys and values out of their blocks: gather.h. `table_rows`: in memory. `longest`: where the keys that are wanted
+ * end, of the sequence where that is highest.
+ * Results: ALIVE, LAUNCH. */
 kvl_device_status kvl_device_gather(kvl_device device, kvl_device_stream stream, const kvk_gather_params *params,
                                     uint32_t table_rows, uint32_t longest, kvl_device_error *error);
 

@@ -144,26 +144,82 @@ static void busy(const kvl_pool *pool) {
   end(pool, sequence);
 }
 
-/* Somebody writes over the pool's table: it is seen, and said where. */
-static void corrupt(void) {
+/* A pool with a table that can be written to, and with two rows a sequence. */
+static kvl_pool pool_and_table(void **memory, uint32_t **table) {
   kvl_pool_config config = KVL_SIZED(kvl_pool_config);
   kvl_pool pool;
-  kvl_row_view row;
-  kvl_released released;
   size_t bytes, entries;
   OK(kvl_config_new(BLOCKS, BLOCK, 8, WIDTH, &config, NULL));
+  config.rows = 2;
   OK(kvl_config_bytes(&config, &bytes, NULL));
   OK(kvl_config_table_entries(&config, &entries, NULL));
-  void *memory = aligned_alloc(KVL_MEMORY_ALIGN, bytes);
-  uint32_t *table = (uint32_t *)calloc(entries, sizeof *table);
-  REQUIRE(memory != NULL && table != NULL);
-  OK(kvl_init(memory, bytes, table, entries, &config, &pool, NULL));
-  kvl_sequence sequence = running(&pool, 2 * BLOCK, BLOCK);
-  OK(kvl_row(&pool, sequence, &row, NULL));
-  table[row.row * WIDTH] = BLOCKS + 1;
-  REQUIRE(kvl_end(&pool, sequence, &released, &why) == KVL_CORRUPT && why.place == KVL_PLACE_TABLE);
-  free(memory);
-  free(table);
+  *memory = aligned_alloc(KVL_MEMORY_ALIGN, bytes);
+  *table = (uint32_t *)calloc(entries, sizeof **table);
+  REQUIRE(*memory != NULL && *table != NULL);
+  OK(kvl_init(*memory, bytes, *table, entries, &config, &pool, NULL));
+  return pool;
+}
+
+/* Both rows of a sequence are read in place, by work of those that had them before: who comes next has to wait for it. */
+static void busy_rows(void) {
+  void *memory;
+  uint32_t *table;
+  kvl_pool pool = pool_and_table(&memory, &table);
+  kvl_sequence parent = running(&pool, BLOCK, BLOCK), one;
+  kvl_admission admission = full(BLOCK, BLOCK);
+  kvl_prefix nothing = prefix_of(NULL, 0);
+  kvl_admitted admitted;
+  kvl_forked forked;
+  kvl_row_view row;
+  uint64_t step, frontier;
+  OK(kvl_submit(&pool, 0, &step, NULL));
+  for (int turn = 0; turn < 2; turn++) {
+    one = running(&pool, BLOCK, BLOCK);
+    OK(kvl_launch_row(&pool, one, step, &row, NULL));
+    end(&pool, one);
+  }
+  one = opened(&pool);
+  REQUIRE(kvl_admit(&pool, one, &admission, &admitted, &why) == KVL_BUSY && why.code == KVL_BUSY);
+  REQUIRE(kvl_admit_prefix(&pool, one, &admission, &nothing, &admitted, &why) == KVL_BUSY);
+  REQUIRE(kvl_pin(&pool, one, 0, KVL_STREAMS_ALL, &nothing, 0, &admitted, &why) == KVL_BUSY);
+  REQUIRE(kvl_fork(&pool, parent, &one, 1, BLOCK, 0, &forked, &why) == KVL_BUSY);
+  OK(kvl_complete(&pool, 0, step, 0, &frontier, NULL));
+  OK(kvl_fork(&pool, parent, &one, 1, BLOCK, 0, &forked, NULL));
+  end(&pool, one), end(&pool, parent);
+  free(memory), free(table);
+}
+
+/* Somebody writes over the pool's table: it is seen, and said where, by each call that gives the blocks back. */
+static void corrupt(void) {
+  for (int way = 0; way < 6; way++) {
+    void *memory;
+    uint32_t *table;
+    kvl_pool pool = pool_and_table(&memory, &table);
+    kvl_sequence sequence = opened(&pool);
+    kvl_admission admission = full(2 * BLOCK, 2 * BLOCK);
+    kvl_admitted admitted;
+    kvl_advanced advanced;
+    kvl_released released;
+    kvl_row_view row;
+    kvl_status status;
+    admission.speculative_tokens = BLOCK;
+    OK(kvl_admit(&pool, sequence, &admission, &admitted, NULL));
+    OK(kvl_advance(&pool, sequence, 2 * BLOCK, &advanced, NULL));
+    if (way == 2) OK(kvl_speculate(&pool, sequence, BLOCK, &advanced, NULL));
+    OK(kvl_row(&pool, sequence, &row, NULL));
+    const uint32_t wrong = BLOCKS + 1;
+    table[row.row * WIDTH + row.blocks - 1] = wrong;
+    switch (way) {
+    case 0: status = kvl_end(&pool, sequence, &released, &why); break;
+    case 1: status = kvl_preempt(&pool, sequence, &released, &why); break;
+    case 2: status = kvl_accept(&pool, sequence, 0, 1, &released, &why); break;
+    case 3: status = kvl_trim(&pool, sequence, 0, &released, &why); break;
+    case 4: status = kvl_release_blocks(&pool, sequence, &wrong, 1, &released, &why); break;
+    default: status = kvl_release_tokens(&pool, sequence, BLOCK, 2 * BLOCK, &released, &why); break;
+    }
+    REQUIRE(status == KVL_CORRUPT && why.code == KVL_CORRUPT && why.place == KVL_PLACE_TABLE);
+    free(memory), free(table);
+  }
 }
 
 int main(void) {
@@ -180,6 +236,7 @@ int main(void) {
   invalid_size(&pool);
   all_slots_taken(&pool);
   busy(&pool);
+  busy_rows();
   corrupt();
   OK(kvl_validate(&pool, &fault, NULL));
   REQUIRE(fault.invariant == 0);

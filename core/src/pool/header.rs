@@ -84,7 +84,7 @@ pub(super) fn finish(header: &Cells<'_, AtomicU64>, config: &PoolConfig, bytes: 
 }
 
 /// What the header says, checked: `BUSY` while the memory is being initialized, `INVALID(Header)` if it is no pool of
-/// this version, or of no configuration that there can be.
+/// this version, or one of a configuration that no pool has.
 pub(super) fn read(header: &Cells<'_, AtomicU64>) -> Result<(PoolConfig, u64), Refusal> {
     // O8 acquire.
     match header.at(MAGIC).load(Acquire) {
