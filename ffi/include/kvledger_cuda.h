@@ -208,7 +208,7 @@ kvl_device_status kvl_device_set(kvl_device device, kvl_device_stream stream, kv
 kvl_device_status kvl_device_write(kvl_device device, kvl_device_stream stream, kvl_device_address to, const void *from,
                                    size_t bytes, kvl_device_error *error);
 /* The same to memory of the host. After KVL_DEVICE_LOST and KVL_DEVICE_NUMBER what is there means nothing.
- * Results: as kvl_device_write. */
+ * Results: ALIVE, WITHIN; KVL_DEVICE_OVERLAP, _ARGUMENT as above. */
 kvl_device_status kvl_device_read(kvl_device device, kvl_device_stream stream, void *to, kvl_device_address from,
                                   size_t bytes, kvl_device_error *error);
 

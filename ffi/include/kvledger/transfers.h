@@ -74,8 +74,7 @@ typedef struct kvl_offloaded {
  * `admission` says (its tokens, its window and how many blocks it promises are not looked at) and gets as many blocks,
  * pairs[i] says from where to where to copy, and a transfer grips the blocks here. `pairs_max` is at least the blocks
  * held. The handle stays, opened. All or nothing, but for TABLE: then the sequence was preempted, and the copy was not
- * kept. `pairs` is written last: a refusal leaves it as it was, but for TABLE, and if one of the two was cancelled
- * meanwhile.
+ * kept.
  * Results: KVL_ARGUMENT_OUTPUT if there are too few pairs, _COUNT if no block is held; DRIVEN, of `sequence` (admitted)
  * and `copy` (opened); of the host REQUEST and TAKEN; of this pool GRIP and TABLE. Cost: O(entries). */
 kvl_status kvl_offload(const kvl_pool *pool, kvl_sequence sequence, const kvl_pool *host, kvl_sequence copy,
