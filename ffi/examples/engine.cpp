@@ -98,7 +98,7 @@ void name(const kvl_identity_key &key, std::uint32_t request, kvl_identity (&nam
 }
 
 /* One token of one sample. A shared block is copied before it is written: the order says from where to where. */
-void generate(Device &device, const kvledger::Sequence &sample, std::uint32_t stream, Totals &totals) {
+void generate(Device &device, kvledger::Sequence &sample, std::uint32_t stream, Totals &totals) {
   auto advanced = sample.advance(1);
   while (advanced.status() == KVL_BUSY || advanced.status() == KVL_RETRY_AFTER) advanced = sample.advance(1);
   REQUIRE(advanced); /* promised */
@@ -151,7 +151,7 @@ void serve(const kvledger::Pool &pool, Device &device, const kvl_identity_key &k
     if (!forked) samples.clear(); /* no room for samples now: one answer, as promised */
     samples.push_back(std::move(*sequence));
     for (std::uint32_t token = 0; token < kAnswer; ++token)
-      for (const auto &sample : samples) generate(device, sample, worker, totals);
+      for (auto &sample : samples) generate(device, sample, worker, totals);
   } /* and all of them end here */
 }
 

@@ -64,19 +64,18 @@ struct Room<Out, std::void_t<decltype(Out::size)>> {
   static Out empty() noexcept { return kvl_sized<Out>(); }
 };
 
-/* Makes a call that writes an `Out` and a refusal. */
-template <class Out, class Call>
-Result<Out> ask(Call call) noexcept {
+/* Calls a function that writes an `Out`, and one that writes nothing. */
+template <class Out, class Function, class... Arguments>
+Result<Out> ask(Function function, Arguments... arguments) noexcept {
   Out out = Room<Out>::empty();
   kvl_refusal refusal{};
-  if (call(&out, &refusal) == KVL_OK) return out;
+  if (function(arguments..., &out, &refusal) == KVL_OK) return out;
   return refusal;
 }
-
-template <class Call>
-Result<Done> ask_done(Call call) noexcept {
+template <class Function, class... Arguments>
+Result<Done> ask_done(Function function, Arguments... arguments) noexcept {
   kvl_refusal refusal{};
-  if (call(&refusal) == KVL_OK) return Done{};
+  if (function(arguments..., &refusal) == KVL_OK) return Done{};
   return refusal;
 }
 
@@ -107,7 +106,8 @@ inline kvl_admission admission(std::uint32_t prompt_tokens, std::uint32_t output
 
 /* A request, from open to end. Moved, not copied. Destroyed, it is ended as kvl_end does: its blocks come back when
  * submitted work is over. It is driven by one thread at a time, and must not outlive the pool that opened it; nobody may
- * be driving it when it is destroyed, or assigned to: it could not end, and what it was promised would be lost. */
+ * be driving it when it is destroyed, or assigned to: it could not end, and what it was promised would be lost. What is
+ * const changes nothing of it, or may be called from any thread. */
 class Sequence {
  public:
   Sequence() noexcept = default;
@@ -134,72 +134,59 @@ class Sequence {
     return std::exchange(handle_, {});
   }
 
-  Result<kvl_admitted> admit(kvl_admission admission) const noexcept {
+  Result<kvl_admitted> admit(kvl_admission admission) noexcept {
     admission.size = sizeof admission;
-    return detail::ask<kvl_admitted>(
-        [&](auto *out, auto *refusal) { return kvl_admit(pool_, handle_, &admission, out, refusal); });
+    return detail::ask<kvl_admitted>(kvl_admit, pool_, handle_, &admission);
   }
-  Result<kvl_admitted> admit(kvl_admission admission, const kvl_prefix &prefix) const noexcept {
+  Result<kvl_admitted> admit(kvl_admission admission, const kvl_prefix &prefix) noexcept {
     admission.size = sizeof admission;
-    return detail::ask<kvl_admitted>(
-        [&](auto *out, auto *refusal) { return kvl_admit_prefix(pool_, handle_, &admission, &prefix, out, refusal); });
+    return detail::ask<kvl_admitted>(kvl_admit_prefix, pool_, handle_, &admission, &prefix);
   }
-  Result<kvl_advanced> advance(std::uint32_t tokens) const noexcept {
-    return detail::ask<kvl_advanced>(
-        [&](auto *out, auto *refusal) { return kvl_advance(pool_, handle_, tokens, out, refusal); });
+  Result<kvl_advanced> advance(std::uint32_t tokens) noexcept {
+    return detail::ask<kvl_advanced>(kvl_advance, pool_, handle_, tokens);
   }
-  Result<kvl_advanced> advance_growing(std::uint32_t tokens, std::uint32_t watermark) const noexcept {
-    return detail::ask<kvl_advanced>(
-        [&](auto *out, auto *refusal) { return kvl_advance_growing(pool_, handle_, tokens, watermark, out, refusal); });
+  Result<kvl_advanced> advance_growing(std::uint32_t tokens, std::uint32_t watermark) noexcept {
+    return detail::ask<kvl_advanced>(kvl_advance_growing, pool_, handle_, tokens, watermark);
   }
-  Result<kvl_advanced> speculate(std::uint32_t tokens) const noexcept {
-    return detail::ask<kvl_advanced>(
-        [&](auto *out, auto *refusal) { return kvl_speculate(pool_, handle_, tokens, out, refusal); });
+  Result<kvl_advanced> speculate(std::uint32_t tokens) noexcept {
+    return detail::ask<kvl_advanced>(kvl_speculate, pool_, handle_, tokens);
   }
-  Result<kvl_released> accept(std::uint32_t tokens, bool give_back) const noexcept {
-    return detail::ask<kvl_released>(
-        [&](auto *out, auto *refusal) { return kvl_accept(pool_, handle_, tokens, give_back, out, refusal); });
+  Result<kvl_released> accept(std::uint32_t tokens, bool give_back) noexcept {
+    return detail::ask<kvl_released>(kvl_accept, pool_, handle_, tokens, give_back);
   }
   /* `children` are opened sequences of the same pool. */
   Result<kvl_forked> fork(const kvl_sequence *children, std::size_t count, std::uint32_t output_tokens_max,
-                          std::uint32_t watermark = 0) const noexcept {
-    return detail::ask<kvl_forked>([&](auto *out, auto *refusal) {
-      return kvl_fork(pool_, handle_, children, count, output_tokens_max, watermark, out, refusal);
-    });
+                          std::uint32_t watermark = 0) noexcept {
+    return detail::ask<kvl_forked>(kvl_fork, pool_, handle_, children, count, output_tokens_max, watermark);
   }
   Result<kvl_copy> copy_order() const noexcept {
-    return detail::ask<kvl_copy>(
-        [&](auto *out, auto *refusal) { return kvl_copy_order(pool_, handle_, out, refusal); });
+    return detail::ask<kvl_copy>(kvl_copy_order, pool_, handle_);
   }
-  Result<Done> copy_submitted(std::uint64_t epoch) const noexcept {
-    return detail::ask_done([&](auto *refusal) { return kvl_copy_submitted(pool_, handle_, epoch, refusal); });
+  Result<Done> copy_submitted(std::uint64_t epoch) noexcept {
+    return detail::ask_done(kvl_copy_submitted, pool_, handle_, epoch);
   }
   Result<kvl_published> publish(std::uint32_t first, const kvl_prefix &prefix, std::uint64_t epoch,
-                                bool keep = true) const noexcept {
-    return detail::ask<kvl_published>([&](auto *out, auto *refusal) {
-      return kvl_publish(pool_, handle_, first, &prefix, epoch, keep, nullptr, 0, out, refusal);
-    });
+                                bool keep = true) noexcept {
+    return detail::ask<kvl_published>(kvl_publish, pool_, handle_, first, &prefix, epoch, keep,
+                                      static_cast<std::uint32_t *>(nullptr), std::size_t{0});
   }
   Result<kvl_row_view> row() const noexcept {
-    return detail::ask<kvl_row_view>([&](auto *out, auto *refusal) { return kvl_row(pool_, handle_, out, refusal); });
+    return detail::ask<kvl_row_view>(kvl_row, pool_, handle_);
   }
-  Result<kvl_row_view> launch_row(std::uint64_t epoch) const noexcept {
-    return detail::ask<kvl_row_view>(
-        [&](auto *out, auto *refusal) { return kvl_launch_row(pool_, handle_, epoch, out, refusal); });
+  Result<kvl_row_view> launch_row(std::uint64_t epoch) noexcept {
+    return detail::ask<kvl_row_view>(kvl_launch_row, pool_, handle_, epoch);
   }
   /* From any thread, while this object is neither ended, moved nor destroyed: who cannot know that keeps its handle, for
    * Pool::cancel. */
   Result<Done> cancel() const noexcept {
-    return detail::ask_done([&](auto *refusal) { return kvl_cancel(pool_, handle_, refusal); });
+    return detail::ask_done(kvl_cancel, pool_, handle_);
   }
-  Result<kvl_released> preempt() const noexcept {
-    return detail::ask<kvl_released>(
-        [&](auto *out, auto *refusal) { return kvl_preempt(pool_, handle_, out, refusal); });
+  Result<kvl_released> preempt() noexcept {
+    return detail::ask<kvl_released>(kvl_preempt, pool_, handle_);
   }
   /* Refused with KVL_BUSY, it has not ended and is still there. */
   Result<kvl_released> end() noexcept {
-    auto released = detail::ask<kvl_released>(
-        [&](auto *out, auto *refusal) { return kvl_end(pool_, handle_, out, refusal); });
+    auto released = detail::ask<kvl_released>(kvl_end, pool_, handle_);
     if (released.status() != KVL_BUSY) pool_ = nullptr;
     return released;
   }
@@ -267,49 +254,42 @@ class Pool {
 
   Result<Sequence> open() const noexcept {
     auto handle =
-        detail::ask<kvl_sequence>([&](auto *out, auto *refusal) { return kvl_open(get(), out, refusal); });
+        detail::ask<kvl_sequence>(kvl_open, get());
     if (!handle) return handle.refusal();
     return Sequence(get(), *handle);
   }
   /* At any moment, whatever becomes of the Sequence. */
   Result<Done> cancel(kvl_sequence sequence) const noexcept {
-    return detail::ask_done([&](auto *refusal) { return kvl_cancel(get(), sequence, refusal); });
+    return detail::ask_done(kvl_cancel, get(), sequence);
   }
   Result<std::uint64_t> submit(std::uint32_t stream) const noexcept {
-    return detail::ask<std::uint64_t>(
-        [&](auto *out, auto *refusal) { return kvl_submit(get(), stream, out, refusal); });
+    return detail::ask<std::uint64_t>(kvl_submit, get(), stream);
   }
   /* The frontier. */
   Result<std::uint64_t> complete(std::uint32_t stream, std::uint64_t epoch, bool failed = false) const noexcept {
-    return detail::ask<std::uint64_t>(
-        [&](auto *out, auto *refusal) { return kvl_complete(get(), stream, epoch, failed, out, refusal); });
+    return detail::ask<std::uint64_t>(kvl_complete, get(), stream, epoch, failed);
   }
   Result<std::uint64_t> abandon(std::uint32_t stream) const noexcept {
-    return detail::ask<std::uint64_t>(
-        [&](auto *out, auto *refusal) { return kvl_abandon(get(), stream, out, refusal); });
+    return detail::ask<std::uint64_t>(kvl_abandon, get(), stream);
   }
   Result<kvl_found> lookup(std::uint32_t group, const kvl_prefix &prefix, std::uint32_t window_tokens = 0) const
       noexcept {
-    return detail::ask<kvl_found>(
-        [&](auto *out, auto *refusal) { return kvl_lookup(get(), group, &prefix, window_tokens, out, refusal); });
+    return detail::ask<kvl_found>(kvl_lookup, get(), group, &prefix, window_tokens);
   }
   Result<std::uint32_t> evict(std::uint32_t blocks) const noexcept {
-    return detail::ask<std::uint32_t>(
-        [&](auto *out, auto *refusal) { return kvl_evict(get(), blocks, out, refusal); });
+    return detail::ask<std::uint32_t>(kvl_evict, get(), blocks);
   }
   Result<std::uint64_t> release_number() const noexcept {
-    return detail::ask<std::uint64_t>(
-        [&](auto *out, auto *refusal) { return kvl_release_number(get(), out, refusal); });
+    return detail::ask<std::uint64_t>(kvl_release_number, get());
   }
   Result<kvl_pool_counts> counts() const noexcept {
-    return detail::ask<kvl_pool_counts>([&](auto *out, auto *refusal) { return kvl_counts(get(), out, refusal); });
+    return detail::ask<kvl_pool_counts>(kvl_counts, get());
   }
   Result<kvl_pool_snapshot> snapshot() const noexcept {
-    return detail::ask<kvl_pool_snapshot>(
-        [&](auto *out, auto *refusal) { return kvl_snapshot(get(), out, refusal); });
+    return detail::ask<kvl_pool_snapshot>(kvl_snapshot, get());
   }
   Result<kvl_fault> validate() const noexcept {
-    return detail::ask<kvl_fault>([&](auto *out, auto *refusal) { return kvl_validate(get(), out, refusal); });
+    return detail::ask<kvl_fault>(kvl_validate, get());
   }
 
  private:

@@ -177,7 +177,7 @@ class Engine {
     batch.query_starts.push_back(static_cast<std::uint32_t>(tokens.size()));
   }
 
-  void publish(const Work &work, std::uint64_t epoch) {
+  void publish(Work &work, std::uint64_t epoch) {
     std::vector<kvl_identity> names;
     const kvl_prefix prefix = prefix_of(work.tokens, names);
     /* A block that is still shared to be written has a name already, or none that anybody looks for. */
@@ -206,7 +206,7 @@ class Engine {
   }
 
   /* The second sample goes on from the same blocks, if there is room for all of it; else it is a request like others. */
-  void fork(const Work &parent, const Vector &logits) {
+  void fork(Work &parent, const Vector &logits) {
     Work child{parent.request, 1, 1, parent.left - 1, parent.tokens, parent.computed, {}};
     child.tokens.push_back(choose(logits, true));
     if (child.left == 0) {
