@@ -222,9 +222,15 @@ impl<'m> Streams<'m> {
         Outstanding { tail, head }
     }
 
-    /// Where `epoch` stands among the outstanding ones. Bound: the ring's length.
+    /// The positions of the outstanding ones. Bound: the ring's length, which is less than `head` says if the tail moved
+    /// between the two reads (then this is every entry), or if memory was changed under the pool.
+    fn positions(&self, seen: &Outstanding) -> core::ops::Range<u64> {
+        seen.tail..seen.head.min(seen.tail.saturating_add(self.ring_len.get()))
+    }
+
+    /// Where `epoch` stands among the outstanding ones.
     fn position_of(&self, stream: u32, seen: &Outstanding, epoch: Epoch) -> Option<u64> {
-        (seen.tail..seen.head).find(|&position| self.ring(stream, position).load(Acquire) == epoch.0)
+        self.positions(seen).find(|&position| self.ring(stream, position).load(Acquire) == epoch.0)
     }
 
     /// Whether an epoch of a stream is not over.
@@ -236,7 +242,7 @@ impl<'m> Streams<'m> {
     pub(crate) fn each_outstanding(&self, stream: Stream, mut each: impl FnMut(Epoch)) {
         if self.check(stream).is_ok() {
             let seen = self.outstanding(stream.0);
-            (seen.tail..seen.head).for_each(|position| each(Epoch(self.ring(stream.0, position).load(Acquire))));
+            self.positions(&seen).for_each(|position| each(Epoch(self.ring(stream.0, position).load(Acquire))));
         }
     }
 
@@ -252,5 +258,14 @@ impl<'m> Streams<'m> {
     #[inline(always)]
     fn ring(&self, stream: u32, position: u64) -> &'m AtomicU64 {
         self.rings.at((stream as u64 * self.ring_len.get() + position % self.ring_len) as usize)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+impl Streams<'_> {
+    /// As memory that somebody else has written in: a stream that says it has `head` epochs behind `tail`.
+    pub(crate) fn scramble(&self, stream: Stream, tail: u64, head: u64) {
+        self.cell(stream.0, TAIL).store(tail, Release);
+        self.cell(stream.0, HEAD).store(head << 1, Release);
     }
 }

@@ -42,6 +42,7 @@ fn i9_an_offload_that_is_refused_here_evicts_nothing_there() {
     let mut pairs = [(BlockId(0), BlockId(0)); 4];
     let refusal = source.offload(sequence, &host, copy, &Admission::full(1, 0), &mut pairs);
     assert_eq!(refusal.map(drop), Err(Refusal::Full), "no room for a transfer");
+    assert_eq!(pairs, [(BlockId(0), BlockId(0)); 4], "nothing is to be copied");
     assert_eq!((host.snapshot().idle, source.snapshot().held), (2, 2));
     assert_eq!(first_out(&host), NAMES[0]);
 }

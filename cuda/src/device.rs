@@ -38,7 +38,7 @@ pub struct EventId(pub u64);
 
 impl Address {
     /// Whether so many bytes from here share one with as many from there.
-    pub(crate) fn overlaps(self, other: Address, bytes: usize) -> bool {
+    pub fn overlaps(self, other: Address, bytes: usize) -> bool {
         bytes > 0 && self.0.abs_diff(other.0) < bytes as u64
     }
 }

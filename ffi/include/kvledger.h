@@ -24,10 +24,10 @@
  *   refusal   is written on refusal only: the status again, and its details. It may be NULL; no other pointer may
  *             (KVL_ARGUMENT_POINTER), unless it is said.
  *   Arrays    are a pointer and a count of entries. With the count 0 the pointer may be NULL.
- *   Pointers  are looked at: misaligned ones, arrays beyond the address space, outputs over each other and arrays
- *             written over what the call reads are KVL_ARGUMENT_POINTER too (an output over `refusal`: by the status
- *             alone; a misaligned `refusal` is not written). What cannot be seen is yours: that the memory is there,
- *             for the call, and written by nobody else meanwhile.
+ *   Pointers  are looked at: misaligned ones, arrays beyond the address space, outputs over each other or over the
+ *             kvl_pool of the call, and arrays written over what the call reads are KVL_ARGUMENT_POINTER too (by the
+ *             status alone if it is `refusal` that is misaligned, or over one of these). What cannot be seen is yours:
+ *             that the memory is there, for the call, and written by nobody else meanwhile.
  *   Memory    is the caller's; nothing has to be freed. Blocks are named by id, 1..N; id 0 is the null block.
  *   Threads   Every function may be called from any thread at any time, but: a call drives the sequences that it is
  *             given, but for kvl_cancel and kvl_sequence_snapshot, and one sequence is driven by one thread at a time
@@ -90,8 +90,8 @@
  *   - kvl_advance, kvl_advance_growing, kvl_speculate and rows of kvl_advance_many have let blocks go that had left the
  *     window; and what they took before KVL_CORRUPT, or before the KVL_BUSY of a tail that others came to share
  *     meanwhile, stays in the row, without its tokens. So does what kvl_materialize took before KVL_CORRUPT.
- *   - kvl_export_csr, kvl_admit_together and kvl_offload have written to their arrays, which then mean nothing, and
- *     kvl_free_blocks_init to memory that is too small.
+ *   - kvl_export_csr and kvl_admit_together have written to their arrays, which then mean nothing; so has kvl_offload,
+ *     with TABLE or if one of the two was cancelled meanwhile; and kvl_free_blocks_init to memory that is too small.
  *   - An admission that was decided and undone (of kvl_admit_prefix whose hits were lost, kvl_admit_together, kvl_fork,
  *     kvl_offload) leaves its group to the sequence: the next one must be in the same.
  *   - kvl_complete of an epoch that failed, KVL_STALE because another call completed it meanwhile: its names have died.

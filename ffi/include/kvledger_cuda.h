@@ -11,7 +11,8 @@
  *
  *   Status    Every function returns one: KVL_DEVICE_OK, or why nothing was done. `error`, if it is not NULL, is
  *             written on failure only, and says in words what is wrong and how to mend it.
- *   Outputs   come last but for `error` (and `to` of kvl_device_read), and are written on success only.
+ *   Outputs   come last but for `error` (and `to` of kvl_device_read), and are written on success only. One over
+ *             `error` is answered KVL_DEVICE_ARGUMENT, as a misaligned `error` is: by the status alone.
  *   Sizes     A struct with `size` as its first field can grow, and is made by KVL_SIZED(type): as in kvledger.h. The
  *             parameters of kernels, kvk_*_params, may change with any version: compile with the headers of the
  *             library.
@@ -202,11 +203,12 @@ kvl_device_status kvl_device_copy(kvl_device device, kvl_device_stream stream, k
 kvl_device_status kvl_device_set(kvl_device device, kvl_device_stream stream, kvl_device_address to, uint32_t value,
                                  size_t bytes, kvl_device_error *error);
 /* Waits for the stream, and copies `bytes` from memory of the host, which may be NULL for none.
- * Results: ALIVE, WITHIN. */
+ * Results: ALIVE, WITHIN; KVL_DEVICE_OVERLAP if that is pinned memory and shares bytes with what is written;
+ * KVL_DEVICE_ARGUMENT too for more bytes than half of the address space. */
 kvl_device_status kvl_device_write(kvl_device device, kvl_device_stream stream, kvl_device_address to, const void *from,
                                    size_t bytes, kvl_device_error *error);
 /* The same to memory of the host. After KVL_DEVICE_LOST and KVL_DEVICE_NUMBER what is there means nothing.
- * Results: ALIVE, WITHIN. */
+ * Results: ALIVE, WITHIN; KVL_DEVICE_OVERLAP, _ARGUMENT as above. */
 kvl_device_status kvl_device_read(kvl_device device, kvl_device_stream stream, void *to, kvl_device_address from,
                                   size_t bytes, kvl_device_error *error);
 

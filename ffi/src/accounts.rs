@@ -1,8 +1,8 @@
 //! Shared accounts.
 
-use crate::answer::{KvlRefusal, fill, run};
+use crate::answer::KvlRefusal;
 use crate::claim::{In, Out};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, tell, view};
 use kvledger_core::{Account, Group};
 
 /// `Pool::open_account`.
@@ -15,7 +15,7 @@ pub extern "C" fn kvl_open_account(
     account: Out<'_, Account>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(account, refusal, || view(pool)?.open_account(Group(group), total, watermark))
+    ask(pool, account, refusal, || view(pool)?.open_account(Group(group), total, watermark))
 }
 
 /// `Pool::set_account_total`.
@@ -26,11 +26,11 @@ pub extern "C" fn kvl_set_account_total(
     total: u32,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    run(refusal, || view(pool)?.set_account_total(account, total))
+    tell(pool, refusal, || view(pool)?.set_account_total(account, total))
 }
 
 /// `Pool::close_account`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_close_account(pool: In<'_, KvlPool>, account: Account, refusal: Out<'_, KvlRefusal>) -> u32 {
-    run(refusal, || view(pool)?.close_account(account))
+    tell(pool, refusal, || view(pool)?.close_account(account))
 }

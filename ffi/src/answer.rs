@@ -1,7 +1,7 @@
 //! From `Result<T, Refusal>` to a status, an output and the details of a refusal.
 
 use crate::array::{Span, apart};
-use crate::claim::{Out, Output, overlap};
+use crate::claim::{Out, Output, meet};
 use kvledger_core::{Argument, Epoch, Place, Refusal, Scope};
 
 /// The status of a call that was not refused.
@@ -75,9 +75,12 @@ pub(crate) const fn invalid(argument: Argument) -> Refusal {
     Refusal::Invalid { argument }
 }
 
-/// Run a call that has no output.
+/// Run a call that has no output. A refusal that could not be written is answered by the status alone, before the call.
 #[inline(always)]
 pub(crate) fn run(refusal: Out<'_, KvlRefusal>, call: impl FnOnce() -> Result<(), Refusal>) -> u32 {
+    if refusal.is_askew() {
+        return POINTER.code();
+    }
     match call() {
         Ok(()) => OK,
         Err(why) => refuse(refusal, why),
@@ -99,16 +102,28 @@ pub(crate) fn run_apart(
 #[inline(always)]
 pub(crate) fn fill<O: Output>(
     output: O,
-    refusal: Out<'_, KvlRefusal>,
+    mut refusal: Out<'_, KvlRefusal>,
     call: impl FnOnce() -> Result<O::Value, Refusal>,
 ) -> u32 {
-    if overlap(output.range(), refusal.range()) {
-        return POINTER.code();
+    match ready(&output, &mut refusal) {
+        Ok(()) => finish(output, refusal, call()),
+        Err(status) => status,
     }
-    if let Err(why) = output.given() {
-        return refuse(refusal, why);
+}
+
+/// Whether a call can answer; the status, if it cannot.
+#[inline(always)]
+pub(crate) fn ready<O: Output>(output: &O, refusal: &mut Out<'_, KvlRefusal>) -> Result<(), u32> {
+    if refusal.is_askew() || meet(output.range(), refusal.range()) {
+        return Err(POINTER.code());
     }
-    match call() {
+    output.given().map_err(|why| refuse(refusal.again(), why))
+}
+
+/// What a call has answered, for C.
+#[inline(always)]
+pub(crate) fn finish<O: Output>(output: O, refusal: Out<'_, KvlRefusal>, answer: Result<O::Value, Refusal>) -> u32 {
+    match answer {
         Ok(value) => {
             output.write(value);
             OK
@@ -117,9 +132,9 @@ pub(crate) fn fill<O: Output>(
     }
 }
 
-/// The same of a call that writes arrays, or arguments, beside its output: none of them may share a byte with another one,
-/// with `refusal`, or with what is `read`, before there is a reference to any. One over `refusal` is answered by the status
-/// alone.
+/// The same of a call that writes arrays, or arguments, beside its output: none of them, the output included, may share a
+/// byte with another one, with `refusal`, or with what is `read`, before there is a reference to any. `refusal` over another
+/// one is answered by the status alone.
 #[inline(always)]
 pub(crate) fn fill_apart<O: Output>(
     output: O,
@@ -128,19 +143,20 @@ pub(crate) fn fill_apart<O: Output>(
     read: &[Span],
     call: impl FnOnce() -> Result<O::Value, Refusal>,
 ) -> u32 {
-    if apart(&[refusal.range()], written).is_err() {
+    let (answer, details) = (output.range(), refusal.range());
+    if apart(&[details], written).and_then(|()| apart(&[details], read)).is_err() {
         return POINTER.code();
     }
-    let answer = output.range();
     fill(output, refusal, || {
         apart(written, read)?;
         apart(&[answer], written)?;
+        apart(&[answer], read)?;
         call()
     })
 }
 
 #[cold]
-fn refuse(refusal: Out<'_, KvlRefusal>, why: Refusal) -> u32 {
+pub(crate) fn refuse(refusal: Out<'_, KvlRefusal>, why: Refusal) -> u32 {
     refusal.write(why.into());
     why.code()
 }

@@ -118,6 +118,18 @@ impl<'a, T> Out<'a, T> {
     pub const unsafe fn claimed(pointer: *mut T) -> Out<'a, T> {
         Out(pointer.cast(), PhantomData)
     }
+
+    /// The same claim, while this one is not used.
+    #[inline(always)]
+    pub(crate) fn again(&mut self) -> Out<'_, T> {
+        Out(self.0, PhantomData)
+    }
+
+    /// Where NULL means that nobody wants it: whether it is misaligned.
+    #[inline(always)]
+    pub(crate) fn is_askew(&self) -> bool {
+        !self.0.is_aligned()
+    }
 }
 
 impl<T> Output for Out<'_, T> {
@@ -251,4 +263,12 @@ impl<'a, T> InOut<'a, T> {
 pub(crate) fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
     let is_something = a.0 != 0 && b.0 != 0 && a.1 != 0 && b.1 != 0;
     is_something && a.0 < b.0.wrapping_add(b.1) && b.0 < a.0.wrapping_add(a.1)
+}
+
+/// The same of two places of which at most one may be NULL, in one comparison: on the way of every call. Two that are NULL
+/// share one.
+#[inline(always)]
+pub(crate) fn meet(a: (usize, usize), b: (usize, usize)) -> bool {
+    // From the first address at which the last byte of `b` is in `a`.
+    b.0.wrapping_sub(a.0).wrapping_add(b.1 - 1) < a.1 + b.1 - 1
 }

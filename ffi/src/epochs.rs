@@ -1,8 +1,8 @@
 //! Time, and what comes back with it.
 
-use crate::answer::{KvlRefusal, fill};
+use crate::answer::KvlRefusal;
 use crate::claim::{In, Out};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, view};
 use kvledger_core::{Epoch, Stream};
 
 /// `Pool::submit`.
@@ -13,7 +13,7 @@ pub extern "C" fn kvl_submit(
     epoch: Out<'_, Epoch>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(epoch, refusal, || view(pool)?.submit(Stream(stream)))
+    ask(pool, epoch, refusal, || view(pool)?.submit(Stream(stream)))
 }
 
 /// `Pool::complete`; `failed` is 0 or not.
@@ -26,7 +26,7 @@ pub extern "C" fn kvl_complete(
     frontier: Out<'_, Epoch>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(frontier, refusal, || view(pool)?.complete(Stream(stream), Epoch(epoch), failed != 0))
+    ask(pool, frontier, refusal, || view(pool)?.complete(Stream(stream), Epoch(epoch), failed != 0))
 }
 
 /// `Pool::abandon`.
@@ -37,19 +37,19 @@ pub extern "C" fn kvl_abandon(
     frontier: Out<'_, Epoch>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(frontier, refusal, || view(pool)?.abandon(Stream(stream)))
+    ask(pool, frontier, refusal, || view(pool)?.abandon(Stream(stream)))
 }
 
 /// `Pool::frontier`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_frontier(pool: In<'_, KvlPool>, frontier: Out<'_, Epoch>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    fill(frontier, refusal, || Ok(view(pool)?.frontier()))
+    ask(pool, frontier, refusal, || Ok(view(pool)?.frontier()))
 }
 
 /// `Pool::newest_epoch`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_newest_epoch(pool: In<'_, KvlPool>, newest: Out<'_, Epoch>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    fill(newest, refusal, || Ok(view(pool)?.newest_epoch()))
+    ask(pool, newest, refusal, || Ok(view(pool)?.newest_epoch()))
 }
 
 /// `Pool::reclaim`.
@@ -60,5 +60,5 @@ pub extern "C" fn kvl_reclaim(
     freed: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(freed, refusal, || Ok(view(pool)?.reclaim(blocks_max)))
+    ask(pool, freed, refusal, || Ok(view(pool)?.reclaim(blocks_max)))
 }

@@ -1,9 +1,9 @@
 //! Cache events: `events`, `events_now`.
 
-use crate::answer::{KvlRefusal, fill, fill_apart};
+use crate::answer::{KvlRefusal, fill_apart};
 use crate::array::{array_mut, span};
 use crate::claim::{In, InOut, Out};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, view};
 use core::mem::MaybeUninit;
 use kvledger_core::identity::Identity;
 use kvledger_core::{BlockId, Event, EventCursor, EventsRead};
@@ -80,5 +80,5 @@ pub extern "C" fn kvl_events_now(
     cursor: Out<'_, EventCursor>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(cursor, refusal, || Ok(view(pool)?.events_now()))
+    ask(pool, cursor, refusal, || Ok(view(pool)?.events_now()))
 }

@@ -1,9 +1,9 @@
 //! Sequences that go on from one: `fork`, and the copy of a shared tail, `copy_order`, `copy_submitted`.
 
-use crate::answer::{KvlRefusal, fill, run};
+use crate::answer::KvlRefusal;
 use crate::array::array;
 use crate::claim::{In, Out};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, tell, view};
 use kvledger_core::{CopyOrder, Epoch, Forked, Sequence};
 
 /// `Pool::fork`.
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn kvl_fork(
     forked: Out<'_, Forked>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(forked, refusal, || {
+    ask(pool, forked, refusal, || {
         let pool = view(pool)?;
         // SAFETY: the caller's promise.
         let children = unsafe { array(children, count) }?;
@@ -37,7 +37,7 @@ pub extern "C" fn kvl_copy_order(
     copy: Out<'_, CopyOrder>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(copy, refusal, || Ok(view(pool)?.copy_order(sequence)?.unwrap_or_default()))
+    ask(pool, copy, refusal, || Ok(view(pool)?.copy_order(sequence)?.unwrap_or_default()))
 }
 
 /// `Pool::copy_submitted`.
@@ -48,5 +48,5 @@ pub extern "C" fn kvl_copy_submitted(
     epoch: u64,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    run(refusal, || view(pool)?.copy_submitted(sequence, Epoch(epoch)))
+    tell(pool, refusal, || view(pool)?.copy_submitted(sequence, Epoch(epoch)))
 }

@@ -3,7 +3,7 @@
 use crate::answer::{KvlRefusal, fill, fill_apart};
 use crate::array::{array, array_mut, span};
 use crate::claim::{In, InOut, Out};
-use crate::handle::{KvlFreeBlocks, view};
+use crate::handle::{KvlFreeBlocks, ask, view};
 use crate::memory::memory_lines;
 use core::ffi::c_void;
 use core::mem::{align_of, size_of, transmute};
@@ -129,7 +129,7 @@ pub extern "C" fn kvl_free_blocks_count(
     count: Out<'_, u64>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(count, refusal, || Ok(view(list)?.count()))
+    ask(list, count, refusal, || Ok(view(list)?.count()))
 }
 
 /// `FreeBlocks::is_free`.
@@ -140,5 +140,5 @@ pub extern "C" fn kvl_free_blocks_is_free(
     is_free: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(is_free, refusal, || Ok(view(list)?.is_free(BlockId(id)).into()))
+    ask(list, is_free, refusal, || Ok(view(list)?.is_free(BlockId(id)).into()))
 }

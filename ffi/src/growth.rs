@@ -1,9 +1,9 @@
 //! Promises and blocks of an admitted sequence: `advance` and its kin, `extend`, `shrink`.
 
-use crate::answer::{KvlRefusal, fill, fill_apart, run};
+use crate::answer::{KvlRefusal, fill_apart};
 use crate::array::{array, array_mut, span};
 use crate::claim::{In, Out};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, tell, view};
 use kvledger_core::{Advanced, Batch, Sequence, Step};
 
 /// `Pool::advance`.
@@ -15,7 +15,7 @@ pub extern "C" fn kvl_advance(
     advanced: Out<'_, Advanced>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(advanced, refusal, || view(pool)?.advance(sequence, tokens))
+    ask(pool, advanced, refusal, || view(pool)?.advance(sequence, tokens))
 }
 
 /// `Pool::advance_growing`.
@@ -28,7 +28,7 @@ pub extern "C" fn kvl_advance_growing(
     advanced: Out<'_, Advanced>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(advanced, refusal, || view(pool)?.advance_growing(sequence, tokens, watermark))
+    ask(pool, advanced, refusal, || view(pool)?.advance_growing(sequence, tokens, watermark))
 }
 
 /// `Pool::advance_many`. `answers` and `changed` have `count` entries each.
@@ -66,7 +66,7 @@ pub extern "C" fn kvl_materialize(
     advanced: Out<'_, Advanced>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(advanced, refusal, || view(pool)?.materialize(sequence, blocks))
+    ask(pool, advanced, refusal, || view(pool)?.materialize(sequence, blocks))
 }
 
 /// `Pool::extend`.
@@ -78,7 +78,7 @@ pub extern "C" fn kvl_extend(
     watermark: u32,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    run(refusal, || view(pool)?.extend(sequence, blocks, watermark))
+    tell(pool, refusal, || view(pool)?.extend(sequence, blocks, watermark))
 }
 
 /// `Pool::shrink`.
@@ -90,7 +90,7 @@ pub extern "C" fn kvl_shrink(
     returned: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(returned, refusal, || view(pool)?.shrink(sequence, blocks))
+    ask(pool, returned, refusal, || view(pool)?.shrink(sequence, blocks))
 }
 
 /// `Pool::draw_safety`.
@@ -101,5 +101,5 @@ pub extern "C" fn kvl_draw_safety(
     blocks: u32,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    run(refusal, || view(pool)?.draw_safety(sequence, blocks))
+    tell(pool, refusal, || view(pool)?.draw_safety(sequence, blocks))
 }

@@ -7,8 +7,8 @@
 //! nothing has to be done to let it go. A rank is the exception: it has a state of its own beside the view of its pool,
 //! which its calls write, so one thread drives it.
 
-use crate::answer::POINTER;
-use crate::claim::{In, InOut};
+use crate::answer::{KvlRefusal, POINTER, finish, ready, refuse, run};
+use crate::claim::{In, InOut, Out, Output, meet};
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, align_of, needs_drop, size_of};
 use kvledger_core::ranks::Rank;
@@ -95,4 +95,36 @@ pub(crate) fn view_mut<'a, T: Viewed, const WORDS: usize>(
     }
     // SAFETY: the magic is there, so `new` wrote a `T`; C gives it to one call at a time.
     Ok(unsafe { &mut *view.words.as_mut_ptr().cast::<T>() })
+}
+
+/// Run a call on a view that has no output. `refusal` over the view would destroy it, and what the next call would follow:
+/// it is answered by the status alone. (`call` looks at the view itself: with a closure around it, its arguments would be
+/// carried through memory, which costs as much as an advance.)
+#[inline(always)]
+pub(crate) fn tell<T, const WORDS: usize>(
+    of: In<'_, View<T, WORDS>>,
+    refusal: Out<'_, KvlRefusal>,
+    call: impl FnOnce() -> Result<(), Refusal>,
+) -> u32 {
+    if meet(of.range(), refusal.range()) { POINTER.code() } else { run(refusal, call) }
+}
+
+/// The same of a call with an output, which may not lie over the view either.
+#[inline(always)]
+pub(crate) fn ask<T, const WORDS: usize, O: Output>(
+    of: In<'_, View<T, WORDS>>,
+    output: O,
+    mut refusal: Out<'_, KvlRefusal>,
+    call: impl FnOnce() -> Result<O::Value, Refusal>,
+) -> u32 {
+    if meet(of.range(), refusal.range()) {
+        return POINTER.code();
+    }
+    if let Err(status) = ready(&output, &mut refusal) {
+        return status;
+    }
+    if meet(of.range(), output.range()) {
+        return refuse(refusal, POINTER);
+    }
+    finish(output, refusal, call())
 }

@@ -5,9 +5,9 @@
 //! Conventions, which the header states to C callers and this crate may rely on:
 //!
 //! 1. Every function returns a status: 0, or the number of the refusal ([`Refusal::code`](kvledger_core::Refusal::code)).
-//! 2. A pointer is a claim: NULL, misaligned, an array beyond the address space, outputs over each other are
-//!    `INVALID(Pointer)`, before anything happens. Only `refusal` may be NULL. What cannot be looked at is the caller's
-//!    to keep: that the memory is there, and nobody else's for the call if it is written.
+//! 2. A pointer is a claim: NULL, misaligned, an array beyond the address space, outputs over each other or over the view
+//!    of the call are `INVALID(Pointer)`, before anything happens. Only `refusal` may be NULL. What cannot be looked at is
+//!    the caller's to keep: that the memory is there, and nobody else's for the call if it is written.
 //! 3. Outputs are written on success only, `refusal` on refusal only. Output memory need not be initialized.
 //! 4. Numbers that name something (a region, an element, a promise, an access) are plain integers and are checked: an enumeration
 //!    as an argument would be undefined behaviour for a number that is none of it.

@@ -3,7 +3,7 @@
 use crate::answer::{KvlRefusal, POINTER, fill, fill_apart, invalid, run};
 use crate::array::{apart, array_mut, refuse_impossible, span};
 use crate::claim::{In, InSized, Out, OutSized, Output};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, view};
 use core::ffi::c_void;
 use core::mem::size_of;
 use kvledger_core::{Argument, Line, Pool, PoolConfig, Refusal};
@@ -108,7 +108,7 @@ pub extern "C" fn kvl_config(
     config: OutSized<'_, PoolConfig>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(config, refusal, || Ok(view(pool)?.config()))
+    ask(pool, config, refusal, || Ok(view(pool)?.config()))
 }
 
 /// Memory of C as lines; a part of a line at the end is left out. `INVALID(Pointer)` for NULL, and for more than an address

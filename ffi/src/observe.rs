@@ -2,7 +2,7 @@
 
 use crate::answer::{KvlRefusal, fill};
 use crate::claim::{In, InSized, Out, OutSized};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, view};
 use kvledger_core::{
     Account, AccountSnapshot, Counts, Fault, Group, GroupSnapshot, Sequence, SequenceSnapshot, Snapshot,
 };
@@ -48,13 +48,13 @@ pub(crate) fn text(what: &str) -> [u8; FAULT_TEXT_BYTES] {
 /// `Pool::counts`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_counts(pool: In<'_, KvlPool>, counts: Out<'_, Counts>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    fill(counts, refusal, || Ok(view(pool)?.counts()))
+    ask(pool, counts, refusal, || Ok(view(pool)?.counts()))
 }
 
 /// `Pool::release_number`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_release_number(pool: In<'_, KvlPool>, number: Out<'_, u64>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    fill(number, refusal, || Ok(view(pool)?.release_number()))
+    ask(pool, number, refusal, || Ok(view(pool)?.release_number()))
 }
 
 /// `Pool::snapshot`.
@@ -64,7 +64,7 @@ pub extern "C" fn kvl_snapshot(
     snapshot: OutSized<'_, Snapshot>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(snapshot, refusal, || Ok(view(pool)?.snapshot()))
+    ask(pool, snapshot, refusal, || Ok(view(pool)?.snapshot()))
 }
 
 /// `Snapshot::holds`.
@@ -85,7 +85,7 @@ pub extern "C" fn kvl_sequence_snapshot(
     snapshot: OutSized<'_, SequenceSnapshot>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(snapshot, refusal, || view(pool)?.sequence_snapshot(sequence))
+    ask(pool, snapshot, refusal, || view(pool)?.sequence_snapshot(sequence))
 }
 
 /// `Pool::group_snapshot`.
@@ -96,7 +96,7 @@ pub extern "C" fn kvl_group_snapshot(
     snapshot: OutSized<'_, GroupSnapshot>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(snapshot, refusal, || view(pool)?.group_snapshot(Group(group)))
+    ask(pool, snapshot, refusal, || view(pool)?.group_snapshot(Group(group)))
 }
 
 /// `Pool::account_snapshot`.
@@ -107,11 +107,11 @@ pub extern "C" fn kvl_account_snapshot(
     snapshot: OutSized<'_, AccountSnapshot>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(snapshot, refusal, || view(pool)?.account_snapshot(account))
+    ask(pool, snapshot, refusal, || view(pool)?.account_snapshot(account))
 }
 
 /// `Pool::validate`. A fault is a finding, not a refusal: the status is 0 and `fault.invariant` says which.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_validate(pool: In<'_, KvlPool>, fault: Out<'_, KvlFault>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    fill(fault, refusal, || Ok(view(pool)?.validate().map_or_else(KvlFault::from, |()| KvlFault::NONE)))
+    ask(pool, fault, refusal, || Ok(view(pool)?.validate().map_or_else(KvlFault::from, |()| KvlFault::NONE)))
 }

@@ -4,7 +4,7 @@ use crate::admission::KvlAdmission;
 use crate::answer::{KvlRefusal, fill, fill_apart};
 use crate::array::{Span, apart, array, array_mut, span};
 use crate::claim::{In, InSized, Out};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, view};
 use kvledger_core::identity::Identity;
 use kvledger_core::{
     Admitted, BlockId, Epoch, Found, Group, Prefix, Published, Refusal, Released, Sequence, StreamSet,
@@ -75,8 +75,9 @@ pub unsafe extern "C" fn kvl_admit_prefix(
     admitted: Out<'_, Admitted>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(admitted, refusal, || {
-        let (pool, admission) = (view(pool)?, admission.given()?);
+    ask(pool, admitted, refusal, || {
+        let pool = view(pool)?;
+        let admission = admission.given()?;
         // SAFETY: the caller's promise.
         let prefix = unsafe { prefix.given()?.prefix() }?;
         pool.admit_prefix(sequence, &admission.admission()?, &prefix)
@@ -96,7 +97,7 @@ pub unsafe extern "C" fn kvl_lookup(
     found: Out<'_, Found>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(found, refusal, || {
+    ask(pool, found, refusal, || {
         let pool = view(pool)?;
         // SAFETY: the caller's promise.
         let prefix = unsafe { prefix.given()?.prefix() }?;
@@ -143,7 +144,7 @@ pub extern "C" fn kvl_withdraw(
     withdrawn: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(withdrawn, refusal, || view(pool)?.withdraw(sequence, first, count))
+    ask(pool, withdrawn, refusal, || view(pool)?.withdraw(sequence, first, count))
 }
 
 /// `Pool::pin`.
@@ -161,7 +162,7 @@ pub unsafe extern "C" fn kvl_pin(
     admitted: Out<'_, Admitted>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(admitted, refusal, || {
+    ask(pool, admitted, refusal, || {
         let pool = view(pool)?;
         // SAFETY: the caller's promise.
         let prefix = unsafe { prefix.given()?.prefix() }?;
@@ -177,7 +178,7 @@ pub extern "C" fn kvl_withdraw_admission(
     released: Out<'_, Released>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(released, refusal, || view(pool)?.withdraw_admission(sequence))
+    ask(pool, released, refusal, || view(pool)?.withdraw_admission(sequence))
 }
 
 /// `Pool::unpin`.
@@ -188,5 +189,5 @@ pub extern "C" fn kvl_unpin(
     released: Out<'_, Released>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(released, refusal, || view(pool)?.unpin(sequence))
+    ask(pool, released, refusal, || view(pool)?.unpin(sequence))
 }

@@ -5,7 +5,7 @@ use crate::admission::KvlAdmission;
 use crate::answer::{KvlRefusal, fill, fill_apart, invalid, run_apart};
 use crate::array::{array, span};
 use crate::claim::{In, InOut, InSized, Out};
-use crate::handle::{KvlPool, KvlRank, view, view_mut};
+use crate::handle::{KvlPool, KvlRank, ask, view, view_mut};
 use kvledger_core::identity::Identity;
 use kvledger_core::ranks::{Decision, Digest, Proposal, Rank, Vote, blocks_in_common, decide};
 use kvledger_core::{Argument, Epoch, Refusal, Sequence};
@@ -151,13 +151,13 @@ pub extern "C" fn kvl_rank_new(
     rank: Out<'_, KvlRank>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(rank, refusal, || Ok(KvlRank::new(Rank::new(*view(pool)?, rank_number, number))))
+    ask(pool, rank, refusal, || Ok(KvlRank::new(Rank::new(*view(pool)?, rank_number, number))))
 }
 
 /// `Rank::number`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_rank_number(rank: In<'_, KvlRank>, number: Out<'_, u64>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    fill(number, refusal, || Ok(view(rank)?.number()))
+    ask(rank, number, refusal, || Ok(view(rank)?.number()))
 }
 
 /// `Rank::outstanding`; all zeros if there is none.
@@ -167,7 +167,7 @@ pub extern "C" fn kvl_rank_outstanding(
     vote: Out<'_, KvlVote>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(vote, refusal, || Ok(view(rank)?.outstanding().map(KvlVote::from).unwrap_or_default()))
+    ask(rank, vote, refusal, || Ok(view(rank)?.outstanding().map(KvlVote::from).unwrap_or_default()))
 }
 
 /// `Rank::vote`.
@@ -214,5 +214,5 @@ pub extern "C" fn kvl_rank_abort(rank: InOut<'_, KvlRank>, number: u64, refusal:
 /// `Rank::digest`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_rank_digest(rank: In<'_, KvlRank>, digest: Out<'_, Digest>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    fill(digest, refusal, || Ok(view(rank)?.digest()))
+    ask(rank, digest, refusal, || Ok(view(rank)?.digest()))
 }

@@ -1,9 +1,9 @@
 //! The flight recorder of a handle: `Pool::recording`, `ring`, `dump`.
 
-use crate::answer::{KvlRefusal, fill, fill_apart};
+use crate::answer::{KvlRefusal, fill_apart};
 use crate::array::{array_mut, span};
 use crate::claim::{In, Out};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, view};
 use crate::memory::memory_lines;
 use core::ffi::c_void;
 use kvledger_core::recorder::RingState;
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn kvl_recording(
 /// `Pool::ring`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_ring(pool: In<'_, KvlPool>, state: Out<'_, RingState>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    fill(state, refusal, || Ok(view(pool)?.ring()))
+    ask(pool, state, refusal, || Ok(view(pool)?.ring()))
 }
 
 /// `Pool::dump`.

@@ -1,10 +1,10 @@
 //! Blocks that a sequence gives up while it runs: `release`, which is `kvl_release_blocks` beside
 //! `kvl_release_tokens`, `release_tokens`, `trim`.
 
-use crate::answer::{KvlRefusal, fill};
+use crate::answer::KvlRefusal;
 use crate::array::array;
 use crate::claim::{In, Out};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, view};
 use kvledger_core::{BlockId, Released, Sequence};
 
 /// `Pool::release`.
@@ -20,7 +20,7 @@ pub unsafe extern "C" fn kvl_release_blocks(
     released: Out<'_, Released>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(released, refusal, || {
+    ask(pool, released, refusal, || {
         let pool = view(pool)?;
         // SAFETY: the caller's promise.
         pool.release(sequence, unsafe { array(blocks, count) }?)
@@ -37,7 +37,7 @@ pub extern "C" fn kvl_release_tokens(
     released: Out<'_, Released>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(released, refusal, || view(pool)?.release_tokens(sequence, from, to))
+    ask(pool, released, refusal, || view(pool)?.release_tokens(sequence, from, to))
 }
 
 /// `Pool::trim`.
@@ -49,5 +49,5 @@ pub extern "C" fn kvl_trim(
     released: Out<'_, Released>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(released, refusal, || view(pool)?.trim(sequence, tokens))
+    ask(pool, released, refusal, || view(pool)?.trim(sequence, tokens))
 }

@@ -1,9 +1,9 @@
 //! What kernels read.
 
-use crate::answer::{KvlRefusal, fill, fill_apart};
+use crate::answer::{KvlRefusal, fill_apart};
 use crate::array::{array, array_mut, span};
 use crate::claim::{In, Out};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, view};
 use kvledger_core::{Epoch, RowView, Sequence};
 
 /// `Pool::row`.
@@ -14,7 +14,7 @@ pub extern "C" fn kvl_row(
     row: Out<'_, RowView>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(row, refusal, || view(pool)?.row(sequence))
+    ask(pool, row, refusal, || view(pool)?.row(sequence))
 }
 
 /// `Pool::launch_row`.
@@ -26,7 +26,7 @@ pub extern "C" fn kvl_launch_row(
     row: Out<'_, RowView>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(row, refusal, || view(pool)?.launch_row(sequence, Epoch(epoch)))
+    ask(pool, row, refusal, || view(pool)?.launch_row(sequence, Epoch(epoch)))
 }
 
 /// `Pool::export_row`.

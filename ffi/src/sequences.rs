@@ -1,15 +1,15 @@
 //! The life of a sequence: `open`, `admit`, `cancel`, `end`, `preempt`.
 
 use crate::admission::KvlAdmission;
-use crate::answer::{KvlRefusal, fill, run};
+use crate::answer::KvlRefusal;
 use crate::claim::{In, InSized, Out};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, tell, view};
 use kvledger_core::{Admitted, Released, Sequence, StreamSet};
 
 /// `Pool::open`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_open(pool: In<'_, KvlPool>, sequence: Out<'_, Sequence>, refusal: Out<'_, KvlRefusal>) -> u32 {
-    fill(sequence, refusal, || view(pool)?.open())
+    ask(pool, sequence, refusal, || view(pool)?.open())
 }
 
 /// `Pool::admit`.
@@ -21,13 +21,13 @@ pub extern "C" fn kvl_admit(
     admitted: Out<'_, Admitted>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(admitted, refusal, || view(pool)?.admit(sequence, &admission.given()?.admission()?))
+    ask(pool, admitted, refusal, || view(pool)?.admit(sequence, &admission.given()?.admission()?))
 }
 
 /// `Pool::cancel`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_cancel(pool: In<'_, KvlPool>, sequence: Sequence, refusal: Out<'_, KvlRefusal>) -> u32 {
-    run(refusal, || view(pool)?.cancel(sequence))
+    tell(pool, refusal, || view(pool)?.cancel(sequence))
 }
 
 /// `Pool::end`.
@@ -38,7 +38,7 @@ pub extern "C" fn kvl_end(
     released: Out<'_, Released>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(released, refusal, || view(pool)?.end(sequence))
+    ask(pool, released, refusal, || view(pool)?.end(sequence))
 }
 
 /// `Pool::preempt`.
@@ -49,7 +49,7 @@ pub extern "C" fn kvl_preempt(
     released: Out<'_, Released>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(released, refusal, || view(pool)?.preempt(sequence))
+    ask(pool, released, refusal, || view(pool)?.preempt(sequence))
 }
 
 /// `Pool::use_streams`.
@@ -60,5 +60,5 @@ pub extern "C" fn kvl_use_streams(
     streams: u64,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    run(refusal, || view(pool)?.use_streams(sequence, StreamSet(streams)))
+    tell(pool, refusal, || view(pool)?.use_streams(sequence, StreamSet(streams)))
 }

@@ -1,8 +1,8 @@
 //! Tokens that are proposed first and accepted later: `speculate`, `accept`.
 
-use crate::answer::{KvlRefusal, fill};
+use crate::answer::KvlRefusal;
 use crate::claim::{In, Out};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, view};
 use kvledger_core::{Advanced, Released, Sequence};
 
 /// `Pool::speculate`.
@@ -14,7 +14,7 @@ pub extern "C" fn kvl_speculate(
     advanced: Out<'_, Advanced>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(advanced, refusal, || view(pool)?.speculate(sequence, tokens))
+    ask(pool, advanced, refusal, || view(pool)?.speculate(sequence, tokens))
 }
 
 /// `Pool::accept`; `give_back` is 0 or not.
@@ -27,5 +27,5 @@ pub extern "C" fn kvl_accept(
     released: Out<'_, Released>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(released, refusal, || view(pool)?.accept(sequence, tokens, give_back != 0))
+    ask(pool, released, refusal, || view(pool)?.accept(sequence, tokens, give_back != 0))
 }

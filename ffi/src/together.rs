@@ -3,7 +3,7 @@
 use crate::admission::KvlAdmission;
 use crate::answer::{KvlRefusal, POINTER, invalid, run_apart};
 use crate::array::{Span, apart, array, array_mut, span};
-use crate::claim::{In, InSized, Out, Output};
+use crate::claim::{In, InSized, Out, Output, overlap};
 use crate::handle::{KvlPool, view};
 use crate::prefix::KvlPrefix;
 use kvledger_core::{Admitted, Argument, Joint, Refusal, Sequence, admit_together};
@@ -50,6 +50,10 @@ pub unsafe extern "C" fn kvl_admit_together(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     let written = [span(admitted, count), refused_at.range()];
+    // SAFETY: the caller's promise.
+    if refused_at.is_askew() || unsafe { over_views(joints, count, &[refusal.range(), refused_at.range()]) } {
+        return POINTER.code();
+    }
     run_apart(refusal, &written, || {
         apart(&written, &[span(joints, count)])?;
         // SAFETY: the caller's promise.
@@ -66,6 +70,17 @@ pub unsafe extern "C" fn kvl_admit_together(
             why
         })
     })
+}
+
+/// Whether what is written on refusal lies over the view of a joint, which it would destroy.
+///
+/// # Safety
+/// `joints` is NULL or valid for `count` entries.
+unsafe fn over_views(joints: *const KvlJoint<'_>, count: usize, details: &[Span]) -> bool {
+    // SAFETY: the caller's promise.
+    let joints = unsafe { array(joints, count) }.unwrap_or_default();
+    let mut views = joints.iter().take(JOINTS_MAX).map(|joint| joint.pool.range());
+    views.any(|view| details.iter().any(|&one| overlap(one, view)))
 }
 
 /// The joints as the core has them; beyond their count the first is repeated. Which one is wrong, and why: also if arrays of

@@ -1,9 +1,9 @@
 //! Copies by others: `hold`, `hold_blocks`, `complete_transfer`, `revoke`, `quarantine`.
 
-use crate::answer::{KvlRefusal, fill, invalid, run};
+use crate::answer::{KvlRefusal, invalid};
 use crate::array::array;
 use crate::claim::{In, Out};
-use crate::handle::{KvlPool, view};
+use crate::handle::{KvlPool, ask, tell, view};
 use kvledger_core::{Access, Argument, BlockId, Refusal, Sequence, Transfer};
 
 /// `INVALID(Access)` for a number that names no access.
@@ -23,7 +23,7 @@ pub extern "C" fn kvl_hold(
     transfer: Out<'_, Transfer>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(transfer, refusal, || view(pool)?.hold(sequence, first, count, access(access_number)?))
+    ask(pool, transfer, refusal, || view(pool)?.hold(sequence, first, count, access(access_number)?))
 }
 
 /// `Pool::hold_blocks`.
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn kvl_hold_blocks(
     transfer: Out<'_, Transfer>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(transfer, refusal, || {
+    ask(pool, transfer, refusal, || {
         let pool = view(pool)?;
         // SAFETY: the caller's promise.
         let blocks = unsafe { array(blocks, count) }?;
@@ -55,7 +55,7 @@ pub extern "C" fn kvl_complete_transfer(
     blocks: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(blocks, refusal, || view(pool)?.complete_transfer(transfer))
+    ask(pool, blocks, refusal, || view(pool)?.complete_transfer(transfer))
 }
 
 /// `Pool::revoke`.
@@ -66,11 +66,11 @@ pub extern "C" fn kvl_revoke(
     blocks: Out<'_, u32>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill(blocks, refusal, || view(pool)?.revoke(transfer))
+    ask(pool, blocks, refusal, || view(pool)?.revoke(transfer))
 }
 
 /// `Pool::quarantine`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kvl_quarantine(pool: In<'_, KvlPool>, transfer: Transfer, refusal: Out<'_, KvlRefusal>) -> u32 {
-    run(refusal, || view(pool)?.quarantine(transfer))
+    tell(pool, refusal, || view(pool)?.quarantine(transfer))
 }

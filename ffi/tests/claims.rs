@@ -4,6 +4,7 @@
 mod common;
 
 use common::{INVALID, no, ok, ok_sized, sized, the, to};
+use kvledger_core::identity::Identity;
 use kvledger_core::{Admitted, Argument, Batch, BlockId, Line, PoolConfig, Sequence, Step};
 use kvledger_ffi::*;
 use std::mem::MaybeUninit;
@@ -64,6 +65,18 @@ fn misaligned_pointers_are_refused() {
     assert_eq!(askew.0, [0; 1024]);
 }
 
+/// A call that has nowhere to say why it is refused is not made either.
+#[test]
+fn a_misaligned_refusal_is_refused() {
+    let (pool, mut askew, mut out) = (pool(), Askew([0; 1024]), MaybeUninit::uninit());
+    // SAFETY: misaligned, so it is never followed.
+    let mut why = || unsafe { Out::claimed(askew.pointer::<KvlRefusal>()) };
+    assert_eq!(kvl_open(the(&pool), to(&mut out), why()), INVALID);
+    assert_eq!(kvl_reset_all(the(&pool), why()), INVALID);
+    let sequence = ok(|out| kvl_open(the(&pool), to(out), no()));
+    assert_eq!(sequence.slot, 0, "the first that was opened");
+}
+
 /// Nothing was opened by the calls above that were refused for their output.
 #[test]
 fn a_call_without_a_place_for_its_answer_does_nothing() {
@@ -119,6 +132,43 @@ fn answers_over_the_names_of_a_joint_are_refused() {
     refused("answers over names", |why| unsafe { kvl_admit_together(&joint, 1, start.cast(), to(&mut at), why) });
     // SAFETY: written on refusal.
     assert_eq!((unsafe { at.assume_init() }, words), (0, [1; 16]));
+}
+
+/// The view of a pool is what the next call follows: nothing is written over it, not even why.
+#[test]
+fn nothing_is_written_over_a_view() {
+    let pool = Box::new(pool());
+    let sequence = ok(|out| kvl_open(the(&*pool), to(out), no()));
+    let at = (&raw const *pool).cast_mut();
+    // Somewhere in the middle: the magic would stay.
+    let inside = at.cast::<u8>().wrapping_add(64);
+    // SAFETY: aligned room for it, which nothing is written to.
+    let out = unsafe { Out::claimed(inside.cast::<Sequence>()) };
+    // SAFETY: as above.
+    let why = unsafe { Out::claimed(inside.cast::<KvlRefusal>()) };
+    refused("an output", |why| kvl_open(the(&*pool), out, why));
+    assert_eq!(kvl_cancel(the(&*pool), Sequence::default(), why), INVALID);
+
+    let (asked, names) = (sized(admission()), [Identity { low: 1, high: 1 }]);
+    // SAFETY: one name is there.
+    let prefix = ok(|out| kvl_prefix_of(names.as_ptr(), 1, to(out), no()));
+    let joint = KvlJoint { pool: the(&*pool), sequence, admission: the(&asked), prefix };
+    let (mut admitted, mut at) = (MaybeUninit::<Admitted>::uninit(), MaybeUninit::uninit());
+    let answers = admitted.as_mut_ptr();
+    // SAFETY: one joint, and nothing is written.
+    refused("answers", |why| unsafe { kvl_admit_together(&joint, 1, inside.cast(), to(&mut at), why) });
+    // SAFETY: aligned room for it, or misaligned; neither is followed.
+    let places = [0, 1].map(|off| unsafe { Out::claimed(inside.wrapping_add(off).cast::<usize>()) });
+    for place in places {
+        // SAFETY: as above.
+        assert_eq!(unsafe { kvl_admit_together(&joint, 1, answers, place, no()) }, INVALID);
+    }
+    // SAFETY: as above.
+    let why = unsafe { Out::claimed(inside.cast::<KvlRefusal>()) };
+    // SAFETY: as above.
+    assert_eq!(unsafe { kvl_admit_together(&joint, 1, answers, no(), why) }, INVALID);
+    let snapshot: kvledger_core::Snapshot = ok_sized(|out| kvl_snapshot(the(&*pool), to(out), no()));
+    assert_eq!((snapshot.sequences, snapshot.blocks), (1, 64));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 /* What a pool does with others, from C: a transfer that outlives its sequence, an offload, an admission to two pools,
- * and ranks that vote.
+ * ranks that vote, and records of calls.
  *
  *   cc -std=c11 -I ffi/include ffi/tests/elsewhere.c target/capi/dist/libkvledger.a -o elsewhere && ./elsewhere
  */
@@ -136,11 +136,48 @@ static void ranks_agree(const kvl_pool *pool, const kvl_pool *host) {
   REQUIRE(least == 7 && kvl_blocks_in_common(NULL, 0, &least, NULL) == KVL_INVALID);
 }
 
+static uint64_t written(const kvl_pool *recording) {
+  kvl_ring_state ring;
+  OK(kvl_ring(recording, &ring, NULL));
+  return ring.written;
+}
+
+/* The words of a record: few, some, and the most that a call without lists has; and of a batch. */
+static void records_are_as_long_as_said(const kvl_pool *pool, const kvl_pool *host) {
+  void *memory = aligned_alloc(KVL_MEMORY_ALIGN, 64 * KVL_MEMORY_ALIGN);
+  kvl_sequence sequence, copy = opened(host), none = {0, 0, 0};
+  kvl_admission admission = full(2 * BLOCK, BLOCK);
+  kvl_admitted admitted;
+  kvl_batch batch;
+  kvl_block_pair pairs[2];
+  kvl_offloaded offloaded;
+  kvl_pool recording;
+  uint32_t answers[2], changed[2], blocks;
+  uint64_t before = 0;
+  REQUIRE(memory != NULL);
+  OK(kvl_recording(pool, memory, 64 * KVL_MEMORY_ALIGN, &recording, NULL));
+#define WORDS(call, words) \
+  before = written(&recording); \
+  OK(call); \
+  REQUIRE(written(&recording) - before == words)
+  WORDS(kvl_open(&recording, &sequence, NULL), 4);
+  WORDS(kvl_admit(&recording, sequence, &admission, &admitted, NULL), 18);
+  const kvl_step steps[2] = {{sequence, BLOCK}, {sequence, BLOCK}}, late[2] = {{none, 1}, {none, 1}};
+  WORDS(kvl_advance_many(&recording, steps, 2, answers, changed, &batch, NULL), 9 + 2 / 2);
+  WORDS(kvl_advance_many(&recording, late, 2, answers, changed, &batch, NULL), 9 + 2 * 3);
+  WORDS(kvl_offload(&recording, sequence, host, copy, &admission, pairs, 2, &offloaded, NULL), 15);
+  OK(kvl_complete_transfer(pool, offloaded.transfer, &blocks, NULL));
+  ended(pool, sequence);
+  ended(host, copy);
+  free(memory);
+}
+
 int main(void) {
   kvl_pool pool = pool_of(1), host = pool_of(2);
   a_transfer_outlives_its_sequence(&pool, &host);
   two_pools_admit_together(&pool, &host);
   ranks_agree(&pool, &host);
+  records_are_as_long_as_said(&pool, &host);
   at_rest(&pool);
   at_rest(&host);
   puts("others get along");

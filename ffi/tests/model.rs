@@ -1,9 +1,11 @@
 //! The model's random operations, every call through the C ABI: what C is answered is what the core answers, and every
-//! observer agrees with the model after each.
+//! observer agrees with the model after each. And every answer is one that the header lists of the function.
 //!
 //! `KVLEDGER_OPERATIONS` is how many (a tenth of a million otherwise); CI asks for millions.
 
 mod common;
+#[path = "common/listed.rs"]
+mod listed;
 
 use common::{sized, the, to};
 use kvledger_core::identity::Identity;
@@ -11,11 +13,43 @@ use kvledger_core::model::{Comparison, Made, configuration, operations};
 use kvledger_core::recorder::{Answer, Call, Handles, Named, Numbers};
 use kvledger_core::{Admission, Argument, BlockId, Epoch, Place, Pool, Promise, Refusal, Scope, Sequence, Step};
 use kvledger_ffi::*;
+use listed::Listed;
 use std::mem::{MaybeUninit, transmute};
 use std::ptr::null_mut;
+use std::sync::LazyLock;
 
 /// The operations of one pool.
 const EPISODE: u64 = 1_000;
+
+static LISTED: LazyLock<Listed> = LazyLock::new(Listed::read);
+
+/// The function of C that makes a call.
+fn function(call: &Call<'_>) -> String {
+    match call {
+        Call::Admit { .. } => "kvl_admit_prefix".to_string(),
+        Call::Release { .. } => "kvl_release_blocks".to_string(),
+        Call::Reset { group: None } => "kvl_reset_all".to_string(),
+        _ => format!("kvl_{}", call.name()),
+    }
+}
+
+/// The header lists what was answered.
+fn is_listed(call: &Call<'_>, made: &Made) {
+    let function = function(call);
+    match (call, made.answer) {
+        // The statuses of its rows, without their arguments. (What the core refuses for lengths cannot be said in C.)
+        (Call::AdvanceMany { .. }, Ok(_)) => {
+            let invalid = Refusal::Invalid { argument: Argument::Tokens }.code();
+            let other = made.answers.iter().find(|&&code| code != invalid && !LISTED.has(&function, code, 0));
+            assert_eq!(other, None, "{function} answers a row with what is not in the header");
+        }
+        (Call::AdvanceMany { .. }, Err(_)) | (_, Ok(_)) => {}
+        (_, Err(refusal)) => {
+            let KvlRefusal { code, argument, .. } = refusal.into();
+            assert!(LISTED.has(&function, code, argument), "{function} answers {refusal}, which is not in the header");
+        }
+    }
+}
 
 /// A call of C, with what it wrote as the core has it.
 fn answer<T: Into<Answer>>(call: impl FnOnce(Out<'_, T>, Out<'_, KvlRefusal>) -> u32) -> Result<Answer, Refusal> {
@@ -119,6 +153,12 @@ fn ids(numbers: &Numbers<'_>) -> Vec<BlockId> {
 
 /// Makes a call as C would.
 fn make(core: &Pool<'_>, call: &Call<'_>) -> Made {
+    let made = call_c(core, call);
+    is_listed(call, &made);
+    made
+}
+
+fn call_c(core: &Pool<'_>, call: &Call<'_>) -> Made {
     // SAFETY: a view of a pool that outlives the call; the lifetime is the only difference.
     let view = KvlPool::new(unsafe { transmute::<Pool<'_>, Pool<'static>>(*core) });
     let pool = || the(&view);
@@ -256,6 +296,18 @@ fn c_is_answered_as_the_model() {
             });
         }
     });
+}
+
+#[test]
+fn what_the_header_does_not_list_is_noticed() {
+    let invalid = |argument: Argument| (Refusal::Invalid { argument }.code(), argument as u32);
+    let has = |function, (status, argument)| LISTED.has(function, status, argument);
+    let (full, busy) = ((Refusal::Full.code(), 0), (Refusal::Busy.code(), 0));
+    assert!(has("kvl_open", full) && !has("kvl_open", busy));
+    // Out of a set, of a set within one, and after another one of its prefix.
+    assert!(has("kvl_advance", invalid(Argument::Tokens)) && !has("kvl_advance", invalid(Argument::Block)));
+    assert!(has("kvl_admit_prefix", (3, 0)) && !has("kvl_shrink", (3, 0)));
+    assert!(has("kvl_shrink", invalid(Argument::Account)) && !has("kvl_shrink", invalid(Argument::Group)));
 }
 
 /// A C face that answers something else is noticed.

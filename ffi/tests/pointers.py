@@ -11,7 +11,8 @@ Each struct that can grow is also given with sizes that were not set, which must
 later version has it, larger with zeros behind, which must change nothing; and with something else behind an input,
 which must be refused. Outputs end where their size says. Each handle is also one that is none, one that is over, and
 one of somebody else's, while the others are good, which must be answered as that. Two outputs of a function in one
-place must be refused. The program is linked with both archives, and says how many calls it made.
+place, and one over the view of a pool, must be refused. The program is linked with both archives, and says how many
+calls it made.
 """
 
 import itertools
@@ -58,7 +59,7 @@ enum { BYTES = 1 << 16, FILL = 0xA5, PARAMETERS = 16 };
 
 /* Aligned room for each parameter. */
 static _Alignas(64) unsigned char room[PARAMETERS][BYTES];
-static kvl_pool pool, other;
+static kvl_pool pool, other, view;
 static unsigned calls;
 
 /* Handles: one that is good, none, one that is over, and a good one of another pool or device. */
@@ -196,6 +197,11 @@ def parameters(text):
         yield kind.strip() + star, name, bool(star), kind.startswith("const ")
 
 
+def status_of_pointer(function):
+    """The status of a call whose pointers cannot be used."""
+    return "KVL_DEVICE_ARGUMENT" if function.startswith("kvl_device_") else "KVL_INVALID"
+
+
 def argument(index, kind, pointer, how):
     if not pointer:
         handle = how if how in {"good", "over", "foreign"} else "none"
@@ -204,6 +210,8 @@ def argument(index, kind, pointer, how):
         return "NULL"
     if how == "askew":
         return f"({kind})(void *)(room[{index}] + 1)"
+    if how == "view":
+        return f"({kind})(void *)&view"
     return "&pool" if kind == "const kvl_pool*" else f"({kind})(void *)room[{index}]"
 
 
@@ -275,6 +283,19 @@ def handles_of(function, params, sized):
     return lines
 
 
+def views_of(function, params, sized):
+    """Calls with each output over the view of a pool that the call is given, which it would destroy."""
+    pools = [i for i, (kind, _, _, _) in enumerate(params) if kind == "const kvl_pool*"]
+    outputs = [i for i, (_, _, pointer, is_input) in enumerate(params) if pointer and not is_input]
+    lines = []
+    for view, output in itertools.product(pools, outputs):
+        lines += call(function, params, [view, output], "view", sized, ["  view = pool;"])
+        what = f'"{params[output][1]} over {params[view][1]}"'
+        lines.append(f'  must_be(status == KVL_INVALID, "{function}", {output}, {what});')
+        lines.append(f'  must_be(memcmp(&view, &pool, sizeof pool) == 0, "{function}", {output}, {what});')
+    return lines
+
+
 def overlaps_of(function, params, sized):
     """Calls with each two outputs in one place, which nothing but a pointer can be refused for. A table may be a part of the
     memory that is attached to."""
@@ -282,13 +303,13 @@ def overlaps_of(function, params, sized):
     details = next(i for i, (_, name, _, _) in enumerate(params) if name in {"refusal", "error"})
     lines = []
     for one, other in itertools.combinations(outputs, 2):
-        if function.startswith("kvl_device_") or (function, params[one][1], params[other][1]) == TABLE_IN_MEMORY:
+        if (function, params[one][1], params[other][1]) == TABLE_IN_MEMORY:
             continue
         # A size that was set is over another output that has none.
         lines += call(function, params, [other], "over it", sized, over=one)
         what = f'"{params[one][1]} and {params[other][1]} in one place"'
         said = "1" if details in (one, other) else f"refused_pointer(status, {details}, 0)"
-        lines.append(f'  must_be(status == KVL_INVALID && {said}, "{function}", {other}, {what});')
+        lines.append(f'  must_be(status == {status_of_pointer(function)} && {said}, "{function}", {other}, {what});')
     return lines
 
 
@@ -309,9 +330,10 @@ def calls_of(function, params, sized):
             if index in needed and (function, name) not in spared:
                 what = f'"{how}, not answered as that"'
                 lines.append(f'  must_be(refused_pointer(status, {details}, {is_device}), "{function}", {index}, {what});')
-    return lines + sizes_of(function, params, sized) + handles_of(function, params, sized) + overlaps_of(
-        function, params, sized
-    )
+            elif how == "askew" and name in REFUSALS:
+                lines.append(f'  must_be(status == {status_of_pointer(function)}, "{function}", {index}, "misaligned, taken");')
+    others = (sizes_of, handles_of, overlaps_of, views_of)
+    return lines + [line for other in others for line in other(function, params, sized)]
 
 
 def main():

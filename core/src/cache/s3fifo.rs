@@ -71,10 +71,20 @@ impl<'m> S3Fifo<'m> {
     pub(super) fn open(&self) -> OpenS3Fifo<'m> {
         let [small, main, ..] = self.lengths.at(0);
         OpenS3Fifo {
-            small: Fifo { ring: self.small.open(), length: small.load(Relaxed) },
-            main: Fifo { ring: self.main.open(), length: main.load(Relaxed) },
+            small: Fifo::open(&self.small, small.load(Relaxed)),
+            main: Fifo::open(&self.main, main.load(Relaxed)),
             queues: *self,
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+impl S3Fifo<'_> {
+    /// As memory that somebody else has written in.
+    pub(super) fn scramble(&self, length: u64) {
+        let [small, main, ..] = self.lengths.at(0);
+        small.store(length, Relaxed);
+        main.store(length, Relaxed);
     }
 }
 
@@ -162,7 +172,14 @@ struct Fifo<'m> {
     length: u64,
 }
 
-impl Fifo<'_> {
+impl<'m> Fifo<'m> {
+    /// Not longer than its ring, unless the memory is not what it should be; then no walk is longer than that.
+    fn open(ring: &Ring<'m>, length: u64) -> Fifo<'m> {
+        let ring = ring.open();
+        let length = length.min(ring.used());
+        Fifo { ring, length }
+    }
+
     /// Block `id`, which is not in it, is the last.
     fn push(&mut self, id: u32) {
         self.ring.push(id);

@@ -4,7 +4,7 @@ use crate::answer::{Place, Refusal};
 use crate::arena::Line;
 use crate::calls::Admission;
 use crate::config::PoolConfig;
-use crate::ids::Sequence;
+use crate::ids::{Epoch, Sequence, Stream};
 use crate::pool::{Pool, entries, lines};
 use std::vec;
 
@@ -79,4 +79,19 @@ fn lost_bits_end_in_corrupt_not_in_a_hang() {
     // What it has goes back; what was never found stays charged.
     pool.end(sequence).expect("its row is good");
     assert_eq!(pool.snapshot().committed, 1);
+}
+
+/// A stream that seems to have more epochs outstanding than there is room for: none of them is looked for for ever.
+#[test]
+fn no_walk_over_epochs_is_longer_than_the_ring() {
+    let stream = Stream(0);
+    for (tail, head) in [(0, u64::MAX >> 1), (7, u64::MAX >> 1), (u64::MAX >> 1, 0)] {
+        let pool = pool(0);
+        pool.streams.scramble(stream, tail, head);
+        assert_eq!(pool.complete(stream, Epoch(1), true), Err(Refusal::Stale), "{tail} to {head}");
+        pool.streams.each_outstanding(stream, |_| ());
+    }
+    let pool = pool(0);
+    pool.streams.scramble(stream, 0, u64::MAX >> 1);
+    pool.abandon(stream).expect("everything is over");
 }

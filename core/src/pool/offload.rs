@@ -20,7 +20,8 @@ impl Pool<'_> {
     /// which block of this pool to which of `host` to copy. `admission` is the copy's, in its pool (its tokens are not
     /// looked at). The handle stays, opened.
     ///
-    /// All or nothing, `host` first: its refusal is the answer and nothing has changed here. Errors: as `admit` and
+    /// All or nothing, `host` first: its refusal is the answer and nothing has changed here. `pairs` is written last: a
+    /// refusal leaves it as it was, unless one of the two was cancelled meanwhile. Errors: as `admit` and
     /// `materialize` of `host`, as `hold` and `preempt` of this pool; `INVALID`: `Output` if `pairs` is shorter than the
     /// blocks held, `Count` if none are. Threads: the driver of both. Lock-free. Cost: O(blocks).
     pub fn offload(
@@ -49,17 +50,19 @@ impl Pool<'_> {
         };
         host.admit(copy, &admission)?;
         // Promised there; taken, which may evict, when nothing here refuses it any more.
-        let gripped = self.each_block(sequence, |place, id| {
-            if let Some(pair) = pairs.get_mut(place) {
-                pair.0 = id
-            }
-        });
-        let gripped =
-            gripped.and_then(|()| self.hold(sequence, first, held.entries.saturating_sub(first), Access::Read));
+        let gripped = self.hold(sequence, first, held.entries.saturating_sub(first), Access::Read);
         let transfer = gripped.inspect_err(|_| {
             let _ = host.preempt(copy);
         })?;
-        let taken = host.materialize(copy, held.held).and_then(|_| {
+        let taken = host.materialize(copy, held.held);
+        let taken = taken.and_then(|_| {
+            self.each_block(sequence, |place, id| {
+                if let Some(pair) = pairs.get_mut(place) {
+                    pair.0 = id
+                }
+            })
+        });
+        let taken = taken.and_then(|()| {
             host.each_block(copy, |place, id| {
                 if let Some(pair) = pairs.get_mut(place) {
                     pair.1 = id

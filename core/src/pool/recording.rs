@@ -17,8 +17,9 @@ impl<'m> Pool<'m> {
     /// a dump can be made again if it begins with the pool's first call and all that followed were recorded.
     ///
     /// Errors: `INVALID(Memory)` if `ring` is shorter than 15 lines. Cost: O(ring + sequences + groups); a call then costs
-    /// two locked instructions more, and a store for each word of its record: 2 to 12 (a batch has half a word a row, or
-    /// three if a row was refused). A batch of more rows than a third of the ring's words is not recorded.
+    /// two locked instructions more, and a store for each word of its record: 2 to 18 (`advance` up to 7, `admit` 18), and
+    /// what its lists need; of a batch 9, and half a word a row, or three if a row was refused. A batch of more rows than a
+    /// third of the ring's words is not recorded.
     pub fn recording(&self, ring: &'m mut [Line]) -> Result<Pool<'m>, Refusal> {
         let tickets = self.counter(Counter::Tickets);
         let late = tickets.load(Acquire) == 0 && !self.is_untouched();

@@ -42,9 +42,14 @@ impl Mark {
 pub struct Event(Mutex<Option<Arc<Mark>>>);
 
 impl Event {
-    /// A new mark in place of the older one.
-    pub fn mark(&self) -> Arc<Mark> {
-        lock(&self.0).insert(Arc::default()).clone()
+    /// A new mark in place of the older one, once it is in a stream: nobody may wait for one that is in none, or that comes
+    /// behind him.
+    pub fn mark<E>(&self, push: impl FnOnce(Arc<Mark>) -> Result<(), E>) -> Result<(), E> {
+        let mut newest = lock(&self.0);
+        let mark = Arc::<Mark>::default();
+        push(mark.clone())?;
+        *newest = Some(mark);
+        Ok(())
     }
 
     /// The newest one.

@@ -138,7 +138,12 @@ impl Cpu {
 
     /// Done now, or when its turn comes.
     fn enqueue(&self, operation: &'static str, queue: &Queue, work: Work) -> Result<(), Error> {
-        queue.push(work);
+        queue.push(operation, work)?;
+        self.enqueued(operation, queue)
+    }
+
+    /// What was pushed is done now, where the calling thread does the work.
+    fn enqueued(&self, operation: &'static str, queue: &Queue) -> Result<(), Error> {
         if self.options.pace == Pace::AtOnce {
             self.drive(Some(queue), || queue.is_idle());
         }
@@ -280,7 +285,8 @@ impl Device for Cpu {
     fn record(&self, event: EventId, stream: StreamId) -> Result<(), Error> {
         self.common.alive("record")?;
         let (event, queue) = (self.event("record", event)?, self.queue("record", stream)?);
-        self.enqueue("record", &queue, Work::Mark(event.mark()))
+        event.mark(|mark| queue.push("record", Work::Mark(mark)))?;
+        self.enqueued("record", &queue)
     }
 
     fn is_complete(&self, event: EventId) -> Result<bool, Error> {

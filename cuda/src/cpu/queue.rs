@@ -8,7 +8,7 @@ use super::order::{observe, publish};
 use super::random::Random;
 use super::registry::Span;
 use super::run::Runner;
-use crate::error::Loss;
+use crate::error::{Error, Loss, Reason};
 use crate::launch::Launch;
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -147,11 +147,19 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    pub fn push(&self, work: Work) {
+    /// Adds work at the end. Errors: `Handle` if the stream was closed meanwhile, for nobody would do it.
+    pub fn push(&self, operation: &'static str, work: Work) -> Result<(), Error> {
         let work = Box::new(work);
         publish(&*work);
-        lock(&self.state).work.push_back(work);
+        {
+            let mut state = lock(&self.state);
+            if state.is_closed {
+                return Err(Error::new(operation, Reason::Handle));
+            }
+            state.work.push_back(work);
+        }
         self.changed.notify_all();
+        Ok(())
     }
 
     /// No more will come.

@@ -4,6 +4,7 @@ use crate::common::{by_hand, late, open, paces, pattern};
 use kvledger_cuda::cpu::{Options, Step};
 use kvledger_cuda::{Address, Cpu, Device, Error, Event, EventId, Extent, Memory, Reason, Space, Stream, StreamId};
 use std::sync::Arc;
+use std::thread;
 
 #[test]
 fn what_was_written_is_read() {
@@ -178,6 +179,38 @@ fn handles_that_were_closed_or_are_foreign_are_refused() {
         let memory = Memory::allocate(&other, Space::Device, 16).unwrap();
         let refused = device.copy(stream.id(), memory.address(), memory.address(), 1).unwrap_err();
         assert_eq!(refused.reason, Reason::Foreign(memory.address()));
+    }
+}
+
+/// A stream that one thread closes while another marks it: the mark is refused, or reached. Nobody waits for ever, neither
+/// the host nor a stream that was told to wait for it.
+#[test]
+fn a_mark_in_a_stream_that_is_being_closed_is_reached_or_refused() {
+    let (device, waiting) = open(Options::default());
+    let event = device.open_event().unwrap();
+    for _ in 0..500 {
+        let closing = device.open_stream().unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| while device.record(event, closing).is_ok() {});
+            scope.spawn(|| assert!(device.close_stream(closing)));
+            scope.spawn(|| device.wait_event(waiting.id(), event).unwrap());
+        });
+        device.synchronize_event(event).unwrap();
+        waiting.synchronize().unwrap();
+    }
+}
+
+/// A stream that waits for its own mark, which another thread enqueues: the mark it waits for is before it.
+#[test]
+fn no_stream_waits_for_a_mark_behind_its_wait() {
+    let (device, stream) = open(Options::default());
+    let event = device.open_event().unwrap();
+    for _ in 0..200 {
+        thread::scope(|scope| {
+            scope.spawn(|| (0..50).for_each(|_| device.record(event, stream.id()).unwrap()));
+            scope.spawn(|| (0..50).for_each(|_| device.wait_event(stream.id(), event).unwrap()));
+        });
+        stream.synchronize().unwrap();
     }
 }
 

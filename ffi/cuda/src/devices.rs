@@ -1,7 +1,7 @@
 //! Devices: opened, named by a number, closed.
 
 use crate::claim;
-use crate::error::{Failure, KvlDeviceError, answer};
+use crate::error::{Failure, KvlDeviceError, answer, answer_apart, span};
 use crate::sized::{self, Grows, WithSize};
 use kvledger_cuda::cpu::{Options, Order, Pace, Pauses, Trouble};
 use kvledger_cuda::{Cpu, Cuda, Device, Error, Reason};
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn kvl_device_open_cpu(
         unsafe { out.write(keep(cpu)) };
         Ok(())
     };
-    answer(open(), error)
+    answer_apart(span(out), error, open)
 }
 
 /// # Safety
@@ -156,7 +156,7 @@ pub unsafe extern "C" fn kvl_device_open_cuda(number: u32, out: *mut KvlDevice, 
         unsafe { out.write(keep(cuda)) };
         Ok(())
     };
-    answer(open(), error)
+    answer_apart(span(out), error, open)
 }
 
 fn any() -> Result<Arc<dyn Device>, Error> {
@@ -180,18 +180,21 @@ pub unsafe extern "C" fn kvl_device_open_any(out: *mut KvlDevice, error: *mut Kv
         unsafe { out.write(keep(device)) };
         Ok(())
     };
-    answer(open(), error)
+    answer_apart(span(out), error, open)
 }
 
 /// # Safety
 /// As the header says of the pointers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn kvl_device_close(device: KvlDevice, error: *mut KvlDeviceError) -> u32 {
-    let mut open = OPEN.write().unwrap_or_else(PoisonError::into_inner);
-    let closed = open.devices.remove(&device.id);
-    // The last of it goes without the lock: it waits for its work.
-    drop(open);
-    answer(closed.map(drop).ok_or(Failure::Closed), error)
+    let close = || {
+        let mut open = OPEN.write().unwrap_or_else(PoisonError::into_inner);
+        let closed = open.devices.remove(&device.id);
+        // The last of it goes without the lock: it waits for its work.
+        drop(open);
+        closed.map(drop).ok_or(Failure::Closed)
+    };
+    answer(error, close)
 }
 
 /// # Safety
@@ -223,7 +226,9 @@ pub unsafe extern "C" fn kvl_device_get_facts(
         unsafe { sized::write(out, written) };
         Ok(())
     };
-    answer(get(), error)
+    // SAFETY: promised.
+    let out_bytes = unsafe { sized::stated(out) }.unwrap_or_default();
+    answer_apart((out.addr(), out_bytes), error, get)
 }
 
 /// # Safety
@@ -234,5 +239,5 @@ pub unsafe extern "C" fn kvl_device_check(handle: KvlDevice, error: *mut KvlDevi
         None => Ok(()),
         Some(loss) => Err(Error::new("check", Reason::Lost(loss)).into()),
     };
-    answer(check(), error)
+    answer(error, check)
 }

@@ -1,12 +1,12 @@
 //! Rust's errors as numbers and words.
 
-use crate::claim;
 use kvledger_cuda::{Error, Reason};
 use std::fmt::Write;
 
 /// Bytes of the words, the NUL included.
 pub const TEXT_BYTES: usize = 240;
 pub(crate) const OK: u32 = 0;
+const ARGUMENT: u32 = 13;
 
 /// `kvl_device_error`.
 #[repr(C)]
@@ -71,7 +71,7 @@ impl Failure {
         match self {
             Failure::Device(error) => status_of(error.reason),
             Failure::Closed => 8,
-            Failure::Argument { .. } | Failure::Size { .. } => 13,
+            Failure::Argument { .. } | Failure::Size { .. } => ARGUMENT,
         }
     }
 
@@ -121,16 +121,38 @@ impl Write for Words {
     }
 }
 
-/// The status of a call; a failure is written to `error`, if C wants it.
-pub(crate) fn answer(done: Result<(), Failure>, error: *mut KvlDeviceError) -> u32 {
-    match done {
+/// Where an output is: its address, and bytes.
+pub(crate) type Span = (usize, usize);
+
+/// The span of an output of its type's size.
+pub(crate) fn span<T>(out: *mut T) -> Span {
+    (out.addr(), size_of::<T>())
+}
+
+/// The status of a call that writes nothing but `error`, and that only if it fails and C wants it. One that is misaligned
+/// fails the call before anything is done.
+pub(crate) fn answer(error: *mut KvlDeviceError, call: impl FnOnce() -> Result<(), Failure>) -> u32 {
+    answer_apart((0, 0), error, call)
+}
+
+/// The same of a call that writes `out` too, over which `error` must not lie: it would be written where nothing is to be.
+pub(crate) fn answer_apart(out: Span, error: *mut KvlDeviceError, call: impl FnOnce() -> Result<(), Failure>) -> u32 {
+    if !error.is_aligned() || overlap(out, span(error)) {
+        return ARGUMENT;
+    }
+    match call() {
         Ok(()) => OK,
         Err(failure) => {
-            if claim::output("error", error).is_ok() {
+            if !error.is_null() {
                 // SAFETY: neither NULL nor misaligned; else it is what the header says.
                 unsafe { error.write(failure.describe()) };
             }
             failure.status()
         }
     }
+}
+
+/// Whether two ranges share a byte. None does with NULL.
+fn overlap(a: Span, b: Span) -> bool {
+    a.0 != 0 && b.0 != 0 && a.0 < b.0.saturating_add(b.1) && b.0 < a.0.saturating_add(a.1)
 }

@@ -48,7 +48,7 @@ fn enqueue(
         // SAFETY: what is in device memory is the caller's to keep right, as the header says; the device checks the rest.
         Ok(unsafe { device(handle)?.launch(StreamId(stream.id), &launch) }?)
     };
-    answer(done(), error)
+    answer(error, done)
 }
 
 /// # Safety

@@ -2,9 +2,9 @@
 
 use crate::claim;
 use crate::devices::{KvlDevice, device};
-use crate::error::{Failure, KvlDeviceError, answer};
+use crate::error::{Failure, KvlDeviceError, answer, answer_apart, span};
 use crate::streams::KvlDeviceStream;
-use kvledger_cuda::{Address, Error, Reason, Space, StreamId};
+use kvledger_cuda::{Address, Device, Error, Reason, Space, StreamId};
 use std::slice;
 
 fn space(number: u32) -> Result<Space, Failure> {
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn kvl_device_allocate(
         unsafe { out.write(address.0) };
         Ok(())
     };
-    answer(allocate(), error)
+    answer_apart(span(out), error, allocate)
 }
 
 /// # Safety
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn kvl_device_free(handle: KvlDevice, address: u64, error:
             Err(Error::new("free", Reason::Foreign(Address(address))).into())
         }
     };
-    answer(free(), error)
+    answer(error, free)
 }
 
 /// # Safety
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn kvl_device_host_pointer(
             None => Err(Error::new("host_pointer", Reason::Foreign(Address(address))).into()),
         }
     };
-    answer(find(), error)
+    answer_apart(span(out), error, find)
 }
 
 /// # Safety
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn kvl_device_copy(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let copy = || Ok(device(handle)?.copy(StreamId(stream.id), Address(to), Address(from), bytes)?);
-    answer(copy(), error)
+    answer(error, copy)
 }
 
 /// # Safety
@@ -106,7 +106,24 @@ pub unsafe extern "C" fn kvl_device_set(
         let value = u8::try_from(value).map_err(|_| Failure::Argument { name: "value", must: "below 256" })?;
         Ok(device(handle)?.set(StreamId(stream.id), Address(to), value, bytes)?)
     };
-    answer(set(), error)
+    answer(error, set)
+}
+
+/// Whether a pointer can be an array of so many bytes.
+fn host(name: &'static str, pointer: *const u8, bytes: usize) -> Result<(), Failure> {
+    if bytes > isize::MAX as usize {
+        return Err(Failure::Argument { name: "bytes", must: "at most half of the address space" });
+    }
+    if bytes > 0 && pointer.is_null() {
+        return Err(Failure::Argument { name, must: "something else than NULL" });
+    }
+    Ok(())
+}
+
+/// Pinned memory has one address for the device and the host: a copy from or to the host may be one of it to itself.
+fn apart(device: &dyn Device, pinned: Address, to: Address, from: Address, bytes: usize) -> Result<(), Error> {
+    let is_pinned = device.extent(pinned).is_some_and(|extent| extent.space == Space::Pinned);
+    if is_pinned && to.overlaps(from, bytes) { Err(Error::new("copy", Reason::Overlap { to, from })) } else { Ok(()) }
 }
 
 /// # Safety
@@ -121,15 +138,17 @@ pub unsafe extern "C" fn kvl_device_write(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let write = || {
+        host("from", from, bytes)?;
+        let device = device(handle)?;
+        apart(&*device, Address(to), Address(to), Address(from.addr() as u64), bytes)?;
         let from: &[u8] = match bytes {
             0 => &[],
-            _ if from.is_null() => return Err(Failure::Argument { name: "from", must: "something else than NULL" }),
-            // SAFETY: not NULL, and promised to be so long.
+            // SAFETY: not NULL, no longer than the address space, and promised to be so long.
             _ => unsafe { slice::from_raw_parts(from, bytes) },
         };
-        Ok(device(handle)?.write(StreamId(stream.id), Address(to), from)?)
+        Ok(device.write(StreamId(stream.id), Address(to), from)?)
     };
-    answer(write(), error)
+    answer(error, write)
 }
 
 /// # Safety
@@ -144,14 +163,17 @@ pub unsafe extern "C" fn kvl_device_read(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let read = || {
+        host("to", to, bytes)?;
+        let device = device(handle)?;
+        apart(&*device, Address(from), Address(to.addr() as u64), Address(from), bytes)?;
         let to: &mut [u8] = match bytes {
             0 => &mut [],
-            _ if to.is_null() => return Err(Failure::Argument { name: "to", must: "something else than NULL" }),
-            // SAFETY: not NULL, and promised to be so long and the call's alone. It may be uninitialized to C, which has
-            // no such thing in memory that another language sees: the device only writes to it.
+            // SAFETY: not NULL, no longer than the address space, and promised to be so long and the call's alone. It may
+            // be uninitialized to C, which has no such thing in memory that another language sees: the device only writes
+            // to it.
             _ => unsafe { slice::from_raw_parts_mut(to, bytes) },
         };
-        Ok(device(handle)?.read(StreamId(stream.id), to, Address(from))?)
+        Ok(device.read(StreamId(stream.id), to, Address(from))?)
     };
-    answer(read(), error)
+    answer_apart((to.addr(), bytes), error, read)
 }

@@ -2,7 +2,7 @@
 
 use crate::claim;
 use crate::devices::{KvlDevice, device};
-use crate::error::{Failure, KvlDeviceError, answer};
+use crate::error::{Failure, KvlDeviceError, answer, answer_apart, span};
 use kvledger_cuda::{Error, EventId, Reason, StreamId};
 
 /// A stream of a device.
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn kvl_device_open_stream(
         unsafe { out.write(KvlDeviceStream { id: stream.0 }) };
         Ok(())
     };
-    answer(open(), error)
+    answer_apart(span(out), error, open)
 }
 
 /// # Safety
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn kvl_device_adopt_stream(
 ) -> u32 {
     // SAFETY: promised.
     let adopt = || Ok(unsafe { device(handle)?.adopt_stream(StreamId(stream.id)) }?);
-    answer(adopt(), error)
+    answer(error, adopt)
 }
 
 /// # Safety
@@ -66,7 +66,7 @@ pub unsafe extern "C" fn kvl_device_close_stream(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let close = || closed("close_stream", device(handle)?.close_stream(StreamId(stream.id)));
-    answer(close(), error)
+    answer(error, close)
 }
 
 /// # Safety
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn kvl_device_synchronize_stream(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let synchronize = || Ok(device(handle)?.synchronize_stream(StreamId(stream.id))?);
-    answer(synchronize(), error)
+    answer(error, synchronize)
 }
 
 /// # Safety
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn kvl_device_open_event(
         unsafe { out.write(KvlDeviceEvent { id: event.0 }) };
         Ok(())
     };
-    answer(open(), error)
+    answer_apart(span(out), error, open)
 }
 
 /// # Safety
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn kvl_device_close_event(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let close = || closed("close_event", device(handle)?.close_event(EventId(event.id)));
-    answer(close(), error)
+    answer(error, close)
 }
 
 /// # Safety
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn kvl_device_record_event(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let record = || Ok(device(handle)?.record(EventId(event.id), StreamId(stream.id))?);
-    answer(record(), error)
+    answer(error, record)
 }
 
 /// # Safety
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn kvl_device_query_event(
         unsafe { out.write(over.into()) };
         Ok(())
     };
-    answer(query(), error)
+    answer_apart(span(out), error, query)
 }
 
 /// # Safety
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn kvl_device_synchronize_event(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let synchronize = || Ok(device(handle)?.synchronize_event(EventId(event.id))?);
-    answer(synchronize(), error)
+    answer(error, synchronize)
 }
 
 /// # Safety
@@ -165,5 +165,5 @@ pub unsafe extern "C" fn kvl_device_wait_event(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let wait = || Ok(device(handle)?.wait_event(StreamId(stream.id), EventId(event.id))?);
-    answer(wait(), error)
+    answer(error, wait)
 }

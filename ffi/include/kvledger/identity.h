@@ -1,5 +1,5 @@
-/* Names of prefixes: two blocks have one name if, but for chance in 2^128, all tokens up to their ends are equal and the
- * domain is. Part of kvledger.h. */
+/* Names of prefixes: two blocks have one name if, but for chance in 2^128, all tokens up to their ends are equal and
+ * the domain is. Part of kvledger.h. */
 #ifndef KVLEDGER_IDENTITY_H
 #define KVLEDGER_IDENTITY_H
 

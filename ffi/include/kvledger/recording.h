@@ -28,9 +28,9 @@ typedef struct kvl_ring_state {
 
 /* The same pool through a handle that records in `ring`, which is aligned to KVL_MEMORY_ALIGN, at least 15 lines of 64
  * bytes, and the handle's alone from then on. A call costs two locked instructions more and a store for each word of
- * its record: 2 to 12 words and what its lists need; for a batch half a word a row, or three if a row was refused (a
- * batch of more rows than a third of the ring's words is not recorded). A call that finds the ring in use by another
- * thread is made all the same, and counted as lost.
+ * its record: 2 to 18 words (kvl_advance up to 7, kvl_admit 18) and what its lists need; of a batch 9, and half a word
+ * a row, or three if a row was refused (a batch of more rows than a third of the ring's words is not recorded). A call
+ * that finds the ring in use by another thread is made all the same, and counted as lost.
  * Results: KVL_ARGUMENT_MEMORY if the ring is too small or not aligned. Cost: O(ring) and that of kvl_snapshot, and
  * O(groups). */
 kvl_status kvl_recording(const kvl_pool *pool, void *ring, size_t ring_bytes, kvl_pool *recording,

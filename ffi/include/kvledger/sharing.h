@@ -170,8 +170,8 @@ typedef struct kvl_joint {
 /* Admits a request to all of `count` pools or to none, in the order of their numbers: the order of the list is the
  * caller's. Each gives as many cached tokens as the one that has the fewest. `admitted` has `count` entries; after a
  * refusal what is in them means nothing. `refused_at` is which joint refused, 0 for KVL_ARGUMENT_COUNT: like `refusal`
- * it may be NULL and is written on refusal only, but not when `joints`, `admitted` or itself is the pointer that cannot
- * be used.
+ * it may be NULL and is written on refusal only, but not when `joints`, `admitted` or itself (then by the status alone)
+ * is the pointer that cannot be used.
  * Results: KVL_ARGUMENT_COUNT for none or more than KVL_JOINTS_MAX, _NUMBER for two pools of one; of the first joint
  * that refuses DRIVEN (opened), REQUEST, HITS. Cost: a few times that of kvl_admit_prefix for each, and O(count^2). */
 kvl_status kvl_admit_together(const kvl_joint *joints, size_t count, kvl_admitted *admitted, size_t *refused_at,

@@ -4,10 +4,10 @@
  *
  * (In C, what is `static` is initialized with {.size = sizeof(kvl_pool_config)}: it wants a constant.)
  *
- * `size` is sizeof the struct when the caller was compiled; it is set before any call that gets the struct, to read it or
- * to write it, and no call changes it. A size below the first version's, above 4096, or no multiple of the
- * struct's alignment was not set: KVL_INVALID, KVL_ARGUMENT_SIZE, and by the device functions KVL_DEVICE_ARGUMENT. By the
- * size, programs and libraries of different versions go together:
+ * `size` is sizeof the struct when the caller was compiled; it is set before any call that gets the struct, to read it
+ * or to write it, and no call changes it. A size below the first version's, above 4096, or no multiple of the struct's
+ * alignment was not set: KVL_INVALID, KVL_ARGUMENT_SIZE, and by the device functions KVL_DEVICE_ARGUMENT. By the size,
+ * programs and libraries of different versions go together:
  *
  *   an older program  gives no newer fields: they are 0, which means "as before"; and it gets none
  *   a newer program   gives 0 in the fields that the library does not have, or is refused as above; it gets 0 in them

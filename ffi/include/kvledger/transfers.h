@@ -72,10 +72,12 @@ typedef struct kvl_offloaded {
 
 /* Preempts `sequence` and keeps what was computed: `copy`, an opened sequence of `host`, is admitted there as
  * `admission` says (its tokens, its window and how many blocks it promises are not looked at) and gets as many blocks,
- * pairs[i] says from where to where to copy, and a transfer grips the blocks here. `pairs_max` is at least the blocks held. The handle stays,
- * opened. All or nothing, but for TABLE: then the sequence was preempted, and the copy was not kept.
+ * pairs[i] says from where to where to copy, and a transfer grips the blocks here. `pairs_max` is at least the blocks
+ * held. The handle stays, opened. All or nothing, but for TABLE: then the sequence was preempted, and the copy was not
+ * kept.
  * Results: KVL_ARGUMENT_OUTPUT if there are too few pairs, _COUNT if no block is held; DRIVEN, of `sequence` (admitted)
- * and `copy` (opened); of the host REQUEST and TAKEN; of this pool GRIP and TABLE. Cost: O(entries). */
+ * and `copy` (opened); of the host REQUEST and TAKEN; of this pool GRIP and TABLE (KVL_ARGUMENT_BLOCK,
+ * if that is seen before anything was done). Cost: O(entries). */
 kvl_status kvl_offload(const kvl_pool *pool, kvl_sequence sequence, const kvl_pool *host, kvl_sequence copy,
                        const kvl_admission *admission, kvl_block_pair *pairs, size_t pairs_max,
                        kvl_offloaded *offloaded, kvl_refusal *refusal);

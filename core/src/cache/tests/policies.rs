@@ -3,6 +3,7 @@
 use super::support::{Rng, SIZES, arena};
 use crate::arena::Carve;
 use crate::cache::ghosts::Ghosts;
+use crate::cache::s3fifo::S3Fifo as Queues;
 use crate::cache::{Look, Order, Policy};
 use crate::identity::Identity;
 use std::collections::VecDeque;
@@ -276,6 +277,29 @@ fn blocks_that_were_hit_outlive_blocks_that_were_not() {
         }
         let gone: Vec<u32> = (0..4).filter_map(|_| guard.pop(|_| Look::Take)).collect();
         assert_eq!(gone, [2, 4, 6, 8], "{policy:?}");
+    }
+}
+
+/// Lengths that nobody has written: a block that is there is found, and where none can go nothing runs away.
+#[test]
+fn scrambled_lengths_do_no_harm() {
+    for length in [0, 1, u64::MAX / 2, u64::MAX] {
+        let mut carve = Carve::new();
+        let layout = Queues::layout(&mut carve, 10);
+        let queues = Queues::view(&mut arena(&carve), &layout).expect("the memory is as long as stated");
+        queues.scramble(length);
+        assert_eq!(queues.open().pop(|_| Look::Take), None, "{length}");
+        let mut open = queues.open();
+        open.append(7);
+        open.close();
+        queues.scramble(length);
+        let mut open = queues.open();
+        assert_eq!(open.pop(|_| Look::Skip), None, "{length}");
+        open.close();
+        queues.scramble(length);
+        if length > 0 {
+            assert_eq!(queues.open().pop(|_| Look::Take), Some(7), "{length}");
+        }
     }
 }
 
