@@ -45,7 +45,8 @@ impl Pool<'_> {
     /// Make sure that a sequence holds `blocks` blocks, without adding tokens: a promise that is materialized at once.
     /// If it holds as many or more already, nothing happens.
     ///
-    /// Errors: as `advance`; `INVALID(Count)` for 0. Threads, progress, cost: as `advance`.
+    /// Errors: as `advance`, but tokens that are not accepted yet are none; `INVALID(Count)` for 0. Threads, progress, cost:
+    /// as `advance`.
     pub fn materialize(&self, sequence: Sequence, blocks: u32) -> Result<Advanced, Refusal> {
         self.recorded(Call::Materialize { sequence, blocks }, |pool| {
             if blocks == 0 {
