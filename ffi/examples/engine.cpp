@@ -117,9 +117,8 @@ void serve(const kvledger::Pool &pool, Device &device, const kvl_identity_key &k
   for (std::uint32_t request = worker; request < kRequests; request += kWorkers) {
     kvl_identity names[kNames];
     name(key, request, names);
-    kvl_prefix prefix;
+    auto prefix = kvledger::prefix(names, kNames);
     const auto wanted = kvledger::admission(kPrompt, kAnswer);
-    REQUIRE(kvl_prefix_of(names, kNames, &prefix, nullptr) == KVL_OK);
 
     auto sequence = pool.open();
     REQUIRE(sequence);

@@ -43,7 +43,7 @@ static void prompt_of(uint32_t group, uint32_t question, kvl_identity names[NAME
 /* Admit a request, compute what is not cached in one step, and publish its full blocks. */
 static kvl_sequence serve(uint32_t group, uint32_t question, kvl_admitted *admitted) {
   kvl_identity names[NAMES];
-  kvl_prefix prefix;
+  kvl_prefix prefix = KVL_SIZED(kvl_prefix);
   prompt_of(group, question, names);
   REQUIRE(kvl_prefix_of(names, NAMES, &prefix, NULL) == KVL_OK);
 

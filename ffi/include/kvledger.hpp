@@ -91,7 +91,7 @@ inline Memory allocate(std::size_t bytes) noexcept {
 
 }  // namespace detail
 
-/* As kvl_config_new and kvl_admission_full, which refuse nothing: change fields of what they answer. */
+/* As kvl_config_new, kvl_admission_full and kvl_prefix_of, which refuse nothing here: change fields of what they answer. */
 inline kvl_pool_config pool_config(std::uint32_t blocks, std::uint32_t block_tokens, std::uint32_t sequences,
                                    std::uint32_t table_width) noexcept {
   auto config = kvl_sized<kvl_pool_config>();
@@ -102,6 +102,11 @@ inline kvl_admission admission(std::uint32_t prompt_tokens, std::uint32_t output
   auto admission = kvl_sized<kvl_admission>();
   kvl_admission_full(prompt_tokens, output_tokens_max, &admission, nullptr);
   return admission;
+}
+inline kvl_prefix prefix(const kvl_identity *identities, std::size_t count) noexcept {
+  auto prefix = kvl_sized<kvl_prefix>();
+  kvl_prefix_of(identities, count, &prefix, nullptr);
+  return prefix;
 }
 
 /* A request, from open to end. Moved, not copied. Destroyed, it is ended as kvl_end does: its blocks come back when
@@ -138,8 +143,9 @@ class Sequence {
     admission.size = sizeof admission;
     return detail::ask<kvl_admitted>(kvl_admit, pool_, handle_, &admission);
   }
-  Result<kvl_admitted> admit(kvl_admission admission, const kvl_prefix &prefix) noexcept {
+  Result<kvl_admitted> admit(kvl_admission admission, kvl_prefix prefix) noexcept {
     admission.size = sizeof admission;
+    prefix.size = sizeof prefix;
     return detail::ask<kvl_admitted>(kvl_admit_prefix, pool_, handle_, &admission, &prefix);
   }
   Result<kvl_advanced> advance(std::uint32_t tokens) noexcept {
@@ -165,8 +171,8 @@ class Sequence {
   Result<Done> copy_submitted(std::uint64_t epoch) noexcept {
     return detail::ask_done(kvl_copy_submitted, pool_, handle_, epoch);
   }
-  Result<kvl_published> publish(std::uint32_t first, const kvl_prefix &prefix, std::uint64_t epoch,
-                                bool keep = true) noexcept {
+  Result<kvl_published> publish(std::uint32_t first, kvl_prefix prefix, std::uint64_t epoch, bool keep = true) noexcept {
+    prefix.size = sizeof prefix;
     return detail::ask<kvl_published>(kvl_publish, pool_, handle_, first, &prefix, epoch, keep,
                                       static_cast<std::uint32_t *>(nullptr), std::size_t{0});
   }
@@ -272,8 +278,8 @@ class Pool {
   Result<std::uint64_t> abandon(std::uint32_t stream) const noexcept {
     return detail::ask<std::uint64_t>(kvl_abandon, get(), stream);
   }
-  Result<kvl_found> lookup(std::uint32_t group, const kvl_prefix &prefix, std::uint32_t window_tokens = 0) const
-      noexcept {
+  Result<kvl_found> lookup(std::uint32_t group, kvl_prefix prefix, std::uint32_t window_tokens = 0) const noexcept {
+    prefix.size = sizeof prefix;
     return detail::ask<kvl_found>(kvl_lookup, get(), group, &prefix, window_tokens);
   }
   Result<std::uint32_t> evict(std::uint32_t blocks) const noexcept {

@@ -181,6 +181,18 @@ impl<'a, T: Grows> InSized<'a, T> {
         InSized(pointer, PhantomData)
     }
 
+    /// Whether it is NULL.
+    pub(crate) fn is_none(self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Its address, and bytes: as large as it says; as ours, if that is nothing.
+    pub(crate) fn range(self) -> (usize, usize) {
+        // SAFETY: who made the claim promises it.
+        let stated = unsafe { sized::stated(self.0) };
+        (self.0.addr(), stated.unwrap_or(size_of::<WithSize<T>>()))
+    }
+
     /// Its fields: a copy, for the struct of C may be smaller than ours.
     #[inline(always)]
     pub(crate) fn given(self) -> Result<T, Refusal> {

@@ -3,8 +3,9 @@
 use crate::admission::KvlAdmission;
 use crate::answer::{KvlRefusal, fill, fill_apart};
 use crate::array::{Span, apart, array, array_mut, span};
-use crate::claim::{In, InSized, Out};
+use crate::claim::{In, InSized, Out, OutSized};
 use crate::handle::{KvlPool, ask, view};
+use core::ptr::null;
 use kvledger_core::identity::Identity;
 use kvledger_core::{
     Admitted, BlockId, Epoch, Found, Group, Prefix, Published, Refusal, Released, Sequence, StreamSet,
@@ -29,6 +30,10 @@ pub struct KvlPrefix {
 }
 
 impl KvlPrefix {
+    /// No names.
+    pub(crate) const NONE: KvlPrefix =
+        KvlPrefix { identities: null(), count: 0, tokens: null(), token_count: 0, unfinished: 0, blocks_max: 0 };
+
     /// Where its arrays are.
     pub(crate) fn spans(&self) -> [Span; 2] {
         [span(self.identities, self.count), span(self.tokens, self.token_count)]
@@ -52,13 +57,12 @@ impl KvlPrefix {
 pub extern "C" fn kvl_prefix_of(
     identities: *const Identity,
     count: usize,
-    prefix: Out<'_, KvlPrefix>,
+    prefix: OutSized<'_, KvlPrefix>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     fill(prefix, refusal, || {
         let Prefix { unfinished, blocks_max, .. } = Prefix::of(&[]);
-        let (tokens, token_count) = (core::ptr::null(), 0);
-        Ok(KvlPrefix { identities, count, tokens, token_count, unfinished: unfinished.into(), blocks_max })
+        Ok(KvlPrefix { identities, count, unfinished: unfinished.into(), blocks_max, ..KvlPrefix::NONE })
     })
 }
 
@@ -71,7 +75,7 @@ pub unsafe extern "C" fn kvl_admit_prefix(
     pool: In<'_, KvlPool>,
     sequence: Sequence,
     admission: InSized<'_, KvlAdmission>,
-    prefix: In<'_, KvlPrefix>,
+    prefix: InSized<'_, KvlPrefix>,
     admitted: Out<'_, Admitted>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
@@ -92,7 +96,7 @@ pub unsafe extern "C" fn kvl_admit_prefix(
 pub unsafe extern "C" fn kvl_lookup(
     pool: In<'_, KvlPool>,
     group: u32,
-    prefix: In<'_, KvlPrefix>,
+    prefix: InSized<'_, KvlPrefix>,
     window_tokens: u32,
     found: Out<'_, Found>,
     refusal: Out<'_, KvlRefusal>,
@@ -114,7 +118,7 @@ pub unsafe extern "C" fn kvl_publish(
     pool: In<'_, KvlPool>,
     sequence: Sequence,
     first: u32,
-    prefix: In<'_, KvlPrefix>,
+    prefix: InSized<'_, KvlPrefix>,
     epoch: u64,
     keep: u32,
     found: *mut BlockId,
@@ -157,7 +161,7 @@ pub unsafe extern "C" fn kvl_pin(
     sequence: Sequence,
     group: u32,
     streams: u64,
-    prefix: In<'_, KvlPrefix>,
+    prefix: InSized<'_, KvlPrefix>,
     watermark: u32,
     admitted: Out<'_, Admitted>,
     refusal: Out<'_, KvlRefusal>,

@@ -21,18 +21,23 @@ pub struct KvlJoint<'a> {
     pub sequence: Sequence,
     /// What it asks for there; not NULL.
     pub admission: InSized<'a, KvlAdmission>,
-    /// The names of the prompt's blocks there.
-    pub prefix: KvlPrefix,
+    /// The names of the prompt's blocks there; NULL if nothing is looked for.
+    pub prefix: InSized<'a, KvlPrefix>,
 }
 
 impl<'a> KvlJoint<'a> {
+    /// Its prefix; that of no names.
+    fn prefix(&self) -> Result<KvlPrefix, Refusal> {
+        if self.prefix.is_none() { Ok(KvlPrefix::NONE) } else { self.prefix.given() }
+    }
+
     /// # Safety
     /// The arrays of the prefix are NULL or valid for as many entries for `'a`.
     unsafe fn joint(&self) -> Result<Joint<'a, 'static>, Refusal> {
         let pool = view(self.pool)?;
         let admission = self.admission.given()?.admission()?;
         // SAFETY: the caller's promise.
-        let prefix = unsafe { self.prefix.prefix() }?;
+        let prefix = unsafe { self.prefix()?.prefix() }?;
         Ok(Joint { pool, sequence: self.sequence, admission, prefix })
     }
 }
@@ -98,10 +103,13 @@ unsafe fn understand<'a>(
         return Err(NOBODY);
     }
     for (index, (joint, place)) in joints.iter().zip(&mut understood).enumerate() {
-        apart(&[written], &joint.prefix.spans()).map_err(|why| (index, why))?;
-        apart(&[written], &[joint.pool.range()]).map_err(|why| (index, why))?;
+        let apart = || {
+            apart(&[written], &[joint.pool.range(), joint.admission.range(), joint.prefix.range()])?;
+            apart(&[written], &joint.prefix()?.spans())
+        };
         // SAFETY: the caller's promise.
-        *place = Some(unsafe { joint.joint() }.map_err(|why| (index, why))?);
+        let joint = apart().and_then(|()| unsafe { joint.joint() });
+        *place = Some(joint.map_err(|why| (index, why))?);
     }
     // The core takes a list without gaps: what is beyond the count is not looked at.
     let [first, ..] = understood;

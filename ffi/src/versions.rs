@@ -4,6 +4,7 @@
 use crate::admission::KvlAdmission;
 use crate::identity::KvlDomain;
 use crate::plan::KvlGeometry;
+use crate::prefix::KvlPrefix;
 use crate::sized::Grows;
 use crate::split::KvlSplitBatch;
 use kvledger_core::split::{Split, SplitCounts, SplitLayout};
@@ -30,6 +31,7 @@ grow! {
     GroupSnapshot: 32, u32;
     AccountSnapshot: 24, u32;
     KvlDomain: 48, ();
+    KvlPrefix: 48, ();
     KvlGeometry: 48, ();
     Split: 56, u32;
     KvlSplitBatch: 56, ();

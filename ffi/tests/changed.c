@@ -41,7 +41,7 @@ static void work(const kvl_pool *pool, int steps) {
     kvl_sequence *sequence = &sequences[below(SEQUENCES)];
     kvl_admission admission = KVL_SIZED(kvl_admission);
     kvl_pool_snapshot snapshot = KVL_SIZED(kvl_pool_snapshot);
-    kvl_prefix prefix;
+    kvl_prefix prefix = KVL_SIZED(kvl_prefix);
     kvl_admitted admitted;
     kvl_advanced advanced;
     kvl_released released;

@@ -125,13 +125,21 @@ fn answers_over_the_names_of_a_joint_are_refused() {
     let mut words = [1u64; 16];
     let start = words.as_mut_ptr();
     // SAFETY: aligned room for two names.
-    let prefix = ok(|out| kvl_prefix_of(start.wrapping_add(2).cast(), 2, to(out), no()));
-    let joint = KvlJoint { pool: the(&pool), sequence, admission: the(&asked), prefix };
+    let prefix = sized(ok_sized(|out| kvl_prefix_of(start.wrapping_add(2).cast(), 2, to(out), no())));
+    let joint = KvlJoint { pool: the(&pool), sequence, admission: the(&asked), prefix: the(&prefix) };
     let mut at = MaybeUninit::uninit();
     // SAFETY: there is room for one answer.
     refused("answers over names", |why| unsafe { kvl_admit_together(&joint, 1, start.cast(), to(&mut at), why) });
     // SAFETY: written on refusal.
     assert_eq!((unsafe { at.assume_init() }, words), (0, [1; 16]));
+
+    // Nor the structs themselves.
+    let (mut asked, mut prefix) = (asked, prefix);
+    for place in [(&raw mut asked).cast::<Admitted>(), (&raw mut prefix).cast::<Admitted>()] {
+        let joint = KvlJoint { pool: the(&pool), sequence, admission: the(&asked), prefix: the(&prefix) };
+        // SAFETY: there is room for one answer, which is not written.
+        refused("answers over a struct", |why| unsafe { kvl_admit_together(&joint, 1, place, to(&mut at), why) });
+    }
 }
 
 /// The view of a pool is what the next call follows: nothing is written over it, not even why.
@@ -151,8 +159,8 @@ fn nothing_is_written_over_a_view() {
 
     let (asked, names) = (sized(admission()), [Identity { low: 1, high: 1 }]);
     // SAFETY: one name is there.
-    let prefix = ok(|out| kvl_prefix_of(names.as_ptr(), 1, to(out), no()));
-    let joint = KvlJoint { pool: the(&*pool), sequence, admission: the(&asked), prefix };
+    let prefix = sized(ok_sized(|out| kvl_prefix_of(names.as_ptr(), 1, to(out), no())));
+    let joint = KvlJoint { pool: the(&*pool), sequence, admission: the(&asked), prefix: the(&prefix) };
     let (mut admitted, mut at) = (MaybeUninit::<Admitted>::uninit(), MaybeUninit::uninit());
     let answers = admitted.as_mut_ptr();
     // SAFETY: one joint, and nothing is written.

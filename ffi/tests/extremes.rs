@@ -75,8 +75,9 @@ fn try_all(pool: &KvlPool, sequence: Sequence, one: u32, other: u32, prefix: &Kv
     let accept = kvl_accept(all, sequence, one, other, to(released), no());
     let speculate = kvl_speculate(all, sequence, one, to(advanced), no());
     // SAFETY: the arrays of the prefix are as long as said, and there are no others.
-    let publish =
-        unsafe { kvl_publish(all, sequence, one, the(prefix), other.into(), 1, null_mut(), 0, to(stored), no()) };
+    let publish = unsafe {
+        kvl_publish(all, sequence, one, the(&sized(*prefix)), other.into(), 1, null_mut(), 0, to(stored), no())
+    };
     let withdraw = kvl_withdraw(all, sequence, one, other, to(number), no());
     let hold = kvl_hold(all, sequence, one, other, other & 1, to(grip), no());
     if hold == 0 {
@@ -97,7 +98,7 @@ fn no_number_panics() {
         let pool = pool();
         let sequences = all_states(&pool);
         let _: Epoch = ok(|out| kvl_submit(the(&pool), 0, to(out), no()));
-        let prefix: KvlPrefix = ok(|out| kvl_prefix_of(NAMES.as_ptr(), 2, to(out), no()));
+        let prefix: KvlPrefix = ok_sized(|out| kvl_prefix_of(NAMES.as_ptr(), 2, to(out), no()));
         for sequence in sequences {
             for other in NUMBERS {
                 let answers = try_all(&pool, sequence, one, other, &prefix);
@@ -114,7 +115,7 @@ fn no_number_panics() {
 fn no_request_panics() {
     let pool = pool();
     let (parent, sequence) = (running(&pool, &full(20, 4)), opened(&pool));
-    let prefix: KvlPrefix = ok(|out| kvl_prefix_of(NAMES.as_ptr(), 3, to(out), no()));
+    let prefix: KvlPrefix = ok_sized(|out| kvl_prefix_of(NAMES.as_ptr(), 3, to(out), no()));
     let mut worked = [0; 4];
     let (got, forked) = (&mut MaybeUninit::uninit(), &mut MaybeUninit::uninit());
     for one in NUMBERS {
@@ -133,13 +134,16 @@ fn no_request_panics() {
                 let prefix = KvlPrefix { blocks_max: one, unfinished: other, ..prefix };
                 let all = the(&pool);
                 // SAFETY: the arrays of the prefix are as long as said.
-                let admitted =
-                    unsafe { kvl_admit_prefix(all, sequence, the(&sized(admission)), the(&prefix), to(got), no()) };
+                let admitted = unsafe {
+                    kvl_admit_prefix(all, sequence, the(&sized(admission)), the(&sized(prefix)), to(got), no())
+                };
                 if admitted == 0 {
                     worked[0] += 1;
                     let _: Released = ok(|out| kvl_preempt(the(&pool), sequence, to(out), no()));
                 }
                 let asked = sized(admission);
+                let sized_prefix = sized(prefix);
+                let prefix = the(&sized_prefix);
                 let joint = KvlJoint { pool: all, sequence, admission: the(&asked), prefix };
                 let mut gotten = Admitted::default();
                 // SAFETY: as above; one pool.
@@ -154,12 +158,14 @@ fn no_request_panics() {
                 let _: Released = ok(|out| kvl_preempt(the(&pool), sequence, to(out), no()));
             }
             // SAFETY: the arrays of the prefix are as long as said.
-            if unsafe { kvl_pin(the(&pool), sequence, 0, one.into(), the(&prefix), other, to(got), no()) } == 0 {
+            if unsafe { kvl_pin(the(&pool), sequence, 0, one.into(), the(&sized(prefix)), other, to(got), no()) } == 0 {
                 worked[3] += 1;
                 let _: Released = ok(|out| kvl_unpin(the(&pool), sequence, to(out), no()));
             }
             // SAFETY: as above.
-            unsafe { kvl_lookup(the(&pool), one & 1, the(&prefix), other, to(&mut MaybeUninit::uninit()), no()) };
+            unsafe {
+                kvl_lookup(the(&pool), one & 1, the(&sized(prefix)), other, to(&mut MaybeUninit::uninit()), no())
+            };
             kvl_reset(the(&pool), one, no());
             kvl_evict(the(&pool), other, to(&mut MaybeUninit::uninit()), no());
             let transfer = Transfer { slot: one, pool: other & 1, generation: u64::from(other) };

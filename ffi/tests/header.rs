@@ -114,7 +114,7 @@ fn structures() -> String {
 /// What several requests share, and what others hear of it.
 fn shared_structures() -> String {
     let mut out = String::new();
-    layout!(out, KvlPrefix as "kvl_prefix" { identities, count, tokens, token_count, unfinished, blocks_max });
+    layout!(out, size, KvlPrefix as "kvl_prefix" { identities, count, tokens, token_count, unfinished, blocks_max });
     layout!(out, Found as "kvl_found" { blocks, priced, after });
     layout!(out, Published as "kvl_published" { stored, known });
     layout!(out, Forked as "kvl_forked" { shared, promised, after });

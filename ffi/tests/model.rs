@@ -127,15 +127,15 @@ impl Prefix {
         Prefix { identities, tokens, unfinished: named.unfinished.into(), blocks_max: named.blocks_max }
     }
 
-    fn c(&self) -> KvlPrefix {
-        KvlPrefix {
+    fn c(&self) -> WithSize<KvlPrefix> {
+        sized(KvlPrefix {
             identities: self.identities.as_ptr(),
             count: self.identities.len(),
             tokens: self.tokens.as_ptr(),
             token_count: self.tokens.len(),
             unfinished: self.unfinished,
             blocks_max: self.blocks_max,
-        }
+        })
     }
 }
 

@@ -47,8 +47,8 @@ fn running(pool: &KvlPool, prompt: u32, output: u32) -> Sequence {
     sequence
 }
 
-fn prefix(names: &[Identity]) -> KvlPrefix {
-    ok(|out| kvl_prefix_of(names.as_ptr(), names.len(), to(out), no()))
+fn prefix(names: &[Identity]) -> WithSize<KvlPrefix> {
+    sized(ok_sized(|out| kvl_prefix_of(names.as_ptr(), names.len(), to(out), no())))
 }
 
 fn names(first: u64, count: u64) -> Vec<Identity> {
@@ -151,10 +151,10 @@ fn a_prefix_with_an_array_that_is_none_is_refused() {
     let pool = pool(1);
     let list = names(1, 2);
     let tokens = [0u32; 16];
-    let whole = KvlPrefix { tokens: tokens.as_ptr(), token_count: 16, ..prefix(&list) };
-    let lookup = |prefix: &KvlPrefix, out: &mut MaybeUninit<_>, why: &mut MaybeUninit<_>| {
+    let whole = KvlPrefix { tokens: tokens.as_ptr(), token_count: 16, ..prefix(&list).fields };
+    let lookup = |&prefix: &KvlPrefix, out: &mut MaybeUninit<_>, why: &mut MaybeUninit<_>| {
         // SAFETY: an array that is not as long as said is refused before it is read.
-        unsafe { kvl_lookup(the(&pool), 0, the(prefix), 0, to(out), to(why)) }
+        unsafe { kvl_lookup(the(&pool), 0, the(&sized(prefix)), 0, to(out), to(why)) }
     };
     let mut out = MaybeUninit::uninit();
     assert_eq!(lookup(&whole, &mut out, &mut MaybeUninit::uninit()), 0);
@@ -298,10 +298,10 @@ fn an_offload_grips_what_is_left_of_a_row() {
 fn a_list_of_pools_has_an_end() {
     let pools: Vec<KvlPool> = (1..=JOINTS_MAX as u32 + 1).map(pool).collect();
     let (asked, no_promise) = (sized(full(8, 8)), sized(KvlAdmission { promise: 5, ..full(8, 8) }));
-    let admission = the(&asked);
+    let (admission, no_names) = (the(&asked), prefix(&[]));
     let joints: Vec<KvlJoint<'_>> = pools
         .iter()
-        .map(|pool| KvlJoint { pool: the(pool), sequence: opened(pool), admission, prefix: prefix(&[]) })
+        .map(|pool| KvlJoint { pool: the(pool), sequence: opened(pool), admission, prefix: the(&no_names) })
         .collect();
     let mut admitted = vec![Admitted::default(); joints.len()];
     let mut together = |joints: &[KvlJoint<'_>], at: &mut MaybeUninit<usize>, why: &mut MaybeUninit<_>| {
@@ -316,6 +316,7 @@ fn a_list_of_pools_has_an_end() {
 
     // Which one, when it is not the first.
     let mut wrong = joints.clone();
+    wrong[4].prefix = no(); // nothing is looked for
     wrong[3].pool = no();
     assert_eq!(invalid(refused(|why| together(&wrong[..5], &mut at, why))), POINTER);
     // SAFETY: written on refusal, and before.

@@ -73,12 +73,10 @@ class Engine {
 
   kvl_prefix prefix_of(const std::vector<std::uint32_t> &tokens, std::vector<kvl_identity> &names) const {
     std::size_t blocks;
-    kvl_prefix prefix;
     names.resize(tokens.size() / kBlock);
     REQUIRE(kvl_identity_key_chain(&key_, &root_, tokens.data(), tokens.size(), kBlock, names.data(), names.size(),
                                    &blocks, nullptr) == KVL_OK);
-    REQUIRE(kvl_prefix_of(names.data(), names.size(), &prefix, nullptr) == KVL_OK);
-    return prefix;
+    return kvledger::prefix(names.data(), names.size());
   }
 
   void admit() {

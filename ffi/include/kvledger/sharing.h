@@ -25,6 +25,7 @@ extern "C" {
 
 /* The beginning of a prompt, by the names of its full blocks. The arrays are read during a call, and not kept. */
 typedef struct kvl_prefix {
+  size_t size;                    /* KVL_SIZED */
   const kvl_identity *identities; /* from the first block on; for kvl_publish, from the first that is published */
   size_t count;                   /* of the names */
   const uint32_t *tokens;         /* of these blocks, to be compared in a pool with `token_check`; NULL: they are not */
@@ -164,7 +165,7 @@ typedef struct kvl_joint {
   const kvl_pool *pool; /* no two of one request have the same number */
   kvl_sequence sequence;
   const kvl_admission *admission; /* what it asks for there */
-  kvl_prefix prefix; /* zeros: nothing is looked for */
+  const kvl_prefix *prefix;       /* NULL: nothing is looked for */
 } kvl_joint;
 
 /* Admits a request to all of `count` pools or to none, in the order of their numbers: the order of the list is the

@@ -68,6 +68,7 @@ static inline kvl_admission full(uint32_t prompt, uint32_t output) {
 static inline kvl_prefix prefix_of(const kvl_identity *names, size_t count) {
   kvl_prefix prefix;
   ONES(prefix);
+  prefix.size = sizeof prefix;
   OK(kvl_prefix_of(names, count, &prefix, NULL));
   return prefix;
 }
