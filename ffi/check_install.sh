@@ -77,4 +77,9 @@ cc "${beside[@]}" "$prefix/lib/libkvledger.a" "$work/libtokenizer.a" "${needs[@]
 cc "${beside[@]}" -Wl,--whole-archive "$prefix/lib/libkvledger.a" "$work/libtokenizer.a" -Wl,--no-whole-archive "${needs[@]}" \
   -o "$work/whole"
 "$work/whole"
+echo "in a shared library of somebody else"
+cc -std=c11 -fPIC -shared -Dmain=plug -I "$prefix/include" ffi/examples/minimal.c "$prefix/lib/libkvledger.a" -Wl,--exclude-libs,ALL \
+  -o "$work/plug.so"
+shown=$(nm -D --defined-only "$work/plug.so" | awk '{print $3}')
+[[ $shown == plug ]] || { echo "check_install.sh: a library that hides its archives shows: $shown" >&2; exit 1; }
 echo "check_install.sh: installed, moved and used"
