@@ -141,7 +141,7 @@ pub struct Advanced {
     /// Blocks taken by this call; they are the last ones of the row.
     pub taken: u32,
     /// Entries of its row that are in use: the blocks that it holds, and those that have left its window.
-    pub held: u32,
+    pub entries: u32,
     /// 1 if the sequence had to leave a shared tail: `copy_order` says what is to be copied before this step writes.
     pub copies: u32,
 }

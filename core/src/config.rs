@@ -47,7 +47,8 @@ impl Cache {
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PoolConfig {
-    /// The number of this pool: in every handle, so that a handle of another pool is `STALE`.
+    /// The number of this pool: in every handle, so that a handle of a pool of another number is `STALE`. Pools of one
+    /// program get different ones.
     pub number: u32,
     /// N: usable blocks, 1 ..= 2^31 − 2. The device memory has one more, the null block, id 0.
     pub blocks: u32,

@@ -121,7 +121,7 @@ fn i10_case_shrink_allocates_nothing() {
     let pool = pool(&small(4, 16));
     let sequence = run(&pool, 48, 0);
     let ensured = pool.materialize(sequence, 2).expect("it holds three");
-    assert_eq!((ensured.taken, ensured.held), (0, 3));
+    assert_eq!((ensured.taken, ensured.entries), (0, 3));
     assert_eq!(pool.snapshot().free, 1);
     assert_eq!(pool.shrink(sequence, 2), Ok(0), "nothing is promised that could go back");
     assert_eq!(pool.snapshot().free, 1);

@@ -212,7 +212,7 @@ fn a_prompt_that_nobody_has_written_is_not_found_whole() {
     let pool = ones(16);
     assert_eq!(admit(&pool, &Admission { prompt_tokens: 2, ..windowed(1) }, &[NAME, OTHER]).1, 0);
     let (sequence, _) = admit(&pool, &Admission { prompt_tokens: 1, ..windowed(1) }, &[NAME]);
-    assert_eq!(pool.row(sequence).expect("admitted").blocks, 0);
+    assert_eq!(pool.row(sequence).expect("admitted").entries, 0);
 }
 
 #[test]

@@ -121,7 +121,7 @@ int main() {
   REQUIRE(sequence && sequence->admit(kvledger::admission(kPrompt, 28)) && sequence->advance(kPrompt));
   const auto epoch = pool->submit(0);
   const auto row = sequence->row();
-  REQUIRE(epoch && row && row->blocks == 7);
+  REQUIRE(epoch && row && row->entries == 7);
   const std::uint32_t *const blocks = pool->table() + std::size_t{row->row} * config.table_width;
 
   /* Keys and values of the prompt, and where each token's go. Memory has the null block, which nothing reads. */
@@ -166,8 +166,8 @@ int main() {
 
   kvk_attend_params attend{};
   attend.cache = append.cache;
-  attend.table.entries = gpu.holding(blocks, row->blocks);
-  attend.table.row_stride = attend.table.columns = row->blocks;
+  attend.table.entries = gpu.holding(blocks, row->entries);
+  attend.table.row_stride = attend.table.columns = row->entries;
   attend.lengths = gpu.holding(&kPrompt, 1);
   attend.queries = gpu.holding(query.data(), query.size());
   attend.output = gpu.empty<std::uint16_t>(query.size());

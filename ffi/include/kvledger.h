@@ -91,7 +91,7 @@
  *     window; and what they took before KVL_CORRUPT, or before the KVL_BUSY of a tail that others came to share
  *     meanwhile, stays in the row, without its tokens. So does what kvl_materialize took before KVL_CORRUPT.
  *   - kvl_export_csr and kvl_admit_together have written to their arrays, which then mean nothing; so has kvl_offload,
- *     with TABLE or if one of the two was cancelled meanwhile; and kvl_free_blocks_init to memory that is too small.
+ *     with TABLE or if one of the two was cancelled meanwhile.
  *   - What was gripped or promised and has gone back (of kvl_hold, kvl_hold_blocks, kvl_offload, and the calls of the
  *     next line) has changed kvl_release_number: who waits for that may be called by his own refusal.
  *   - An admission that was decided and undone (of kvl_admit_prefix whose hits were lost, kvl_admit_together, kvl_fork,

@@ -215,8 +215,10 @@ kvl_device_status kvl_device_read(kvl_device device, kvl_device_stream stream, v
 /* ---- Kernels --------------------------------------------------------------------------------------------------- *
  *
  * Each enqueues one, with the parameters of its header in kvledger/kernels: pointers there are addresses of the device.
- * Parameters are checked. What is in device memory is not: kernels with a kvk_status leave what is wrong there and
- * report it, and those without one, which take lists of block ids (copy_blocks, fill, checksum), go where an id leads.
+ * Parameters are checked. What is in device memory is not: kernels with a kvk_status leave block ids and slots that are
+ * wrong, and report them. Lists of block ids of those without one (copy_blocks, fill, checksum) are followed wherever
+ * they lead, and so are the plan of attend and merge, which must be one of these parameters and this batch
+ * (kvl_split_read looks at it before it is copied there), the ranges of gather, and the rows of a table.
  * On a GPU a pointer to memory that was not allocated here is taken as it is; it stays until the work is done. */
 
 /* An address as a pointer of a kernel's parameters. */

@@ -60,7 +60,7 @@ fn a_request_through_the_abi() {
     let sequence = opened(&pool);
     assert_eq!(admitted(&pool, sequence, &full(17, 10)).promised, 4);
     let advanced: Advanced = ok(|out| kvl_advance(the(&pool), sequence, 17, to(out), no()));
-    assert_eq!((advanced.taken, advanced.held), (3, 3));
+    assert_eq!((advanced.taken, advanced.entries), (3, 3));
     assert_eq!((counts(&pool).committed, counts(&pool).promised_and_safety), (3, 1));
     let released: Released = ok(|out| kvl_end(the(&pool), sequence, to(out), no()));
     assert_eq!((released.promised, released.free, released.retiring), (1, 3, 0));
@@ -102,7 +102,7 @@ fn a_zeroed_handle_is_no_pool() {
 #[test]
 fn outputs_are_written_on_success_only_and_refusals_on_refusal_only() {
     let pool = pool();
-    let before = Advanced { taken: 77, held: 78, copies: 79 };
+    let before = Advanced { taken: 77, entries: 78, copies: 79 };
     let mut advanced = MaybeUninit::new(before);
     let status = kvl_advance(the(&pool), Sequence::default(), 1, to(&mut advanced), no());
     assert_eq!(status, 6, "STALE");

@@ -127,6 +127,8 @@ fn what_is_no_list_is_refused() {
 fn memory_that_is_no_memory_is_refused() {
     let mut memory = vec![Line::ZERO; FreeBlocks::bytes(BLOCKS).div_ceil(64)];
     let (start, bytes) = (memory.as_mut_ptr().cast::<c_void>(), size_of_val(&*memory));
+    // SAFETY: so many bytes are there.
+    unsafe { start.write_bytes(0xAB, bytes) };
     let init = |memory: *mut c_void, bytes, blocks| {
         let list = &mut MaybeUninit::uninit();
         // SAFETY: every call here is refused.
@@ -137,4 +139,7 @@ fn memory_that_is_no_memory_is_refused() {
     assert_eq!(init(start, bytes - 1, BLOCKS), Argument::Memory as u32);
     assert_eq!(init(start, bytes, 0), Argument::Blocks as u32);
     assert_eq!(init(start, bytes, 1 << 31), Argument::Blocks as u32);
+    // SAFETY: as above; nobody writes any more.
+    let left = unsafe { core::slice::from_raw_parts(start.cast::<u8>(), bytes) };
+    assert!(left.iter().all(|&byte| byte == 0xAB), "memory that is refused stays as it is");
 }

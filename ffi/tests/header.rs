@@ -79,11 +79,11 @@ fn structures() -> String {
     });
     layout!(out, Window as "kvl_window" { tokens, steps_in_flight, chunk_tokens });
     layout!(out, Admitted as "kvl_admitted" { promised, hits, cached_tokens, after });
-    layout!(out, Advanced as "kvl_advanced" { taken, held, copies });
+    layout!(out, Advanced as "kvl_advanced" { taken, entries, copies });
     layout!(out, Step as "kvl_step" { sequence, tokens });
     layout!(out, Batch as "kvl_batch" { advanced, refused, changed, taken, copies, retry_after });
     layout!(out, Released as "kvl_released" { promised, free, retiring, after });
-    layout!(out, RowView as "kvl_row_view" { row, blocks, tokens, version });
+    layout!(out, RowView as "kvl_row_view" { row, entries, tokens, version });
     layout!(out, Counts as "kvl_pool_counts" { blocks, committed, promised_and_safety, headroom });
     layout!(out, size, Snapshot as "kvl_pool_snapshot" {
         blocks, committed, held, retiring, quarantined, idle, free, promised, safety, sequences, cancelled, exact,

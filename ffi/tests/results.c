@@ -208,7 +208,7 @@ static void corrupt(void) {
     if (way == 2) OK(kvl_speculate(&pool, sequence, BLOCK, &advanced, NULL));
     OK(kvl_row(&pool, sequence, &row, NULL));
     const uint32_t wrong = BLOCKS + 1;
-    table[row.row * WIDTH + row.blocks - 1] = wrong;
+    table[row.row * WIDTH + row.entries - 1] = wrong;
     switch (way) {
     case 0: status = kvl_end(&pool, sequence, &released, &why); break;
     case 1: status = kvl_preempt(&pool, sequence, &released, &why); break;

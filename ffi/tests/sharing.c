@@ -24,7 +24,7 @@ static void a_prefix_is_found(const kvl_pool *pool) {
   OK(kvl_admit_prefix(pool, one, &admission, &nothing, &admitted, NULL));
   REQUIRE(admitted.promised == 4 && admitted.hits == 0 && admitted.cached_tokens == 0 && admitted.after == 0);
   OK(kvl_advance(pool, one, 3 * BLOCK, &advanced, NULL));
-  REQUIRE(advanced.taken == 3 && advanced.held == 3 && advanced.copies == 0);
+  REQUIRE(advanced.taken == 3 && advanced.entries == 3 && advanced.copies == 0);
   OK(kvl_submit(pool, 0, &step, NULL));
   ONES(ids);
   OK(kvl_publish(pool, one, 0, &prefix, step, 1, ids, 3, &published, NULL));
@@ -115,7 +115,7 @@ static void a_fork_copies_its_tail(const kvl_pool *pool) {
 
   OK(kvl_export_row(pool, child, before, 2, &count, NULL));
   OK(kvl_advance(pool, child, 1, &advanced, NULL));
-  REQUIRE(advanced.copies == 1 && advanced.held == 2);
+  REQUIRE(advanced.copies == 1 && advanced.entries == 2);
   OK(kvl_export_row(pool, child, after, 2, &count, NULL));
   OK(kvl_copy_order(pool, child, &copy, NULL));
   REQUIRE(copy.source == before[1] && copy.destination == after[1] && copy.slots == 3);
@@ -157,7 +157,7 @@ static void a_window_and_a_proposal_give_back(const kvl_pool *pool) {
   REQUIRE(admitted.promised == 3);
   OK(kvl_advance(pool, guessing, BLOCK - 1, &advanced, NULL));
   OK(kvl_speculate(pool, guessing, BLOCK + 2, &advanced, NULL));
-  REQUIRE(advanced.held == 3 && kvl_advance(pool, guessing, 1, &advanced, NULL) == KVL_BUSY);
+  REQUIRE(advanced.entries == 3 && kvl_advance(pool, guessing, 1, &advanced, NULL) == KVL_BUSY);
   REQUIRE(kvl_accept(pool, guessing, BLOCK + 3, 1, &released, &refusal) == KVL_INVALID);
   REQUIRE(refusal.argument == KVL_ARGUMENT_TOKENS);
   OK(kvl_accept(pool, guessing, 1, 1, &released, NULL));

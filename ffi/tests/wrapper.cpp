@@ -93,7 +93,7 @@ void calls_are_those_of_c() {
   const auto step = pool->submit(1);
   REQUIRE(step && sequence->advance(2 * BLOCK)->taken == 2);
   const auto row = sequence->launch_row(*step);
-  REQUIRE(row && row->tokens == 2 * BLOCK && row->blocks == 2 && sequence->row()->version == row->version);
+  REQUIRE(row && row->tokens == 2 * BLOCK && row->entries == 2 && sequence->row()->version == row->version);
 
   /* Proposed, and half of it taken back. */
   REQUIRE(sequence->speculate(BLOCK + 1)->taken == 2);

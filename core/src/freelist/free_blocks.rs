@@ -80,12 +80,17 @@ impl<'m> FreeBlocks<'m> {
     /// A list in `memory` with blocks `1 ..= blocks` free.
     ///
     /// # Errors
-    /// `Invalid`: `Blocks` if not in 1 ..= 2^31 - 2, `Memory` if shorter than [`FreeBlocks::bytes`].
+    /// `Invalid`: `Blocks` if not in 1 ..= 2^31 - 2, `Memory` if shorter than [`FreeBlocks::bytes`]; `memory` is as it was.
     pub fn init(memory: &'m mut [Line], blocks: u32) -> Result<FreeBlocks<'m>, Refusal> {
         if blocks == 0 || blocks > BLOCKS_MAX {
             return Err(Refusal::invalid(Argument::Blocks));
         }
-        let list = FreeList::view(&mut Arena::fresh(memory), &FreeBlocks::carved(blocks).0)?;
+        let (layout, bytes) = FreeBlocks::carved(blocks);
+        // Asked before the first region is carved, which zeroes it: memory that is refused stays as it is.
+        if size_of_val(memory) < bytes {
+            return Err(Refusal::invalid(Argument::Memory));
+        }
+        let list = FreeList::view(&mut Arena::fresh(memory), &layout)?;
         list.fill();
         Ok(FreeBlocks { list })
     }

@@ -65,7 +65,7 @@ impl Model {
             self.debit(slot, need, held, growth)?;
         }
         self.sequences[slot].row.resize(before + need as usize, Entry::default());
-        let advanced = Advanced { taken: need, held: entries, copies: 0 };
+        let advanced = Advanced { taken: need, entries, copies: 0 };
         Ok(Growth { advanced, places: (before..before + need as usize).collect() })
     }
 

@@ -98,7 +98,7 @@ impl Model {
     /// Where the blocks of a sequence stand, but for the row's version, which the model does not count.
     pub(super) fn row_view(&self, slot: usize) -> RowView {
         let snapshot = self.sequence_snapshot(slot);
-        RowView { row: snapshot.row, blocks: snapshot.entries, tokens: snapshot.tokens, version: 0 }
+        RowView { row: snapshot.row, entries: snapshot.entries, tokens: snapshot.tokens, version: 0 }
     }
 
     pub(super) fn group_snapshot(&self, group: Group) -> GroupSnapshot {

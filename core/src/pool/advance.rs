@@ -45,7 +45,8 @@ impl Pool<'_> {
     /// Make sure that a sequence holds `blocks` blocks, without adding tokens: a promise that is materialized at once.
     /// If it holds as many or more already, nothing happens.
     ///
-    /// Errors: as `advance`; `INVALID(Count)` for 0. Threads, progress, cost: as `advance`.
+    /// Errors: as `advance`, but tokens that are not accepted yet are none; `INVALID(Count)` for 0. Threads, progress, cost:
+    /// as `advance`.
     pub fn materialize(&self, sequence: Sequence, blocks: u32) -> Result<Advanced, Refusal> {
         self.recorded(Call::Materialize { sequence, blocks }, |pool| {
             if blocks == 0 {
@@ -90,7 +91,7 @@ impl Pool<'_> {
         extent.tokens = extent.tokens.checked_add(tokens).ok_or(Refusal::invalid(Argument::Tokens))?;
         if u64::from(extent.tokens) <= u64::from(extent.held) * u64::from(self.block_tokens.get()) {
             driver.record.set_extent(extent);
-            return Ok(Advanced { taken: 0, held: extent.held, copies: 0 });
+            return Ok(Advanced { taken: 0, entries: extent.held, copies: 0 });
         }
         let need = self.blocks_for(extent.tokens).saturating_sub(extent.held);
         self.grow(driver, extent, need, growth)
@@ -159,7 +160,7 @@ impl Pool<'_> {
             }
         }
         driver.record.set_extent(extent);
-        Ok(Advanced { taken: need, held: extent.held, copies: 0 })
+        Ok(Advanced { taken: need, entries: extent.held, copies: 0 })
     }
 
     /// Move `need` blocks into A: out of the account, and if it may grow, what the account lacks from the headroom.

@@ -36,7 +36,7 @@ impl Pool<'_> {
 
     /// Hold what is found of a prefix, so that it is not evicted: an opened sequence becomes its holder, as if it had been
     /// admitted with nothing else. Idle blocks are need, one each; so are blocks that come back to somebody. The table row
-    /// has the blocks (its number: `sequence_snapshot`; `row` and its kin are for admitted sequences). `streams` are those
+    /// has the blocks (`row`; `launch_row` is for admitted sequences). `streams` are those
     /// whose work will read them.
     ///
     /// `unpin` lets them go, and they are what they were: work that others submitted is waited for, nothing else.

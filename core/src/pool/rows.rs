@@ -14,7 +14,7 @@ pub struct RowView {
     /// The row: its entries begin at row × table width.
     pub row: u32,
     /// Entries in use; the rest are null blocks, and so are, among these, blocks that have left the window or were released.
-    pub blocks: u32,
+    pub entries: u32,
     /// Tokens of the sequence.
     pub tokens: u32,
     /// Changes whenever the row did: who exported this version before need not do it again.
@@ -37,11 +37,11 @@ impl<'m> Pool<'m> {
     pub fn export_row(&self, sequence: Sequence, out: &mut [u32]) -> Result<u32, Refusal> {
         let driver = self.sequences.drive(sequence, Event::Look)?;
         let view = self.view_of(&driver);
-        if out.len() < view.blocks as usize {
+        if out.len() < view.entries as usize {
             return Err(Refusal::invalid(Argument::Output));
         }
         self.copy_row(&view, out.iter_mut());
-        Ok(view.blocks)
+        Ok(view.entries)
     }
 
     /// Pack the rows of several sequences: `indices[indptr[i] .. indptr[i + 1]]` are the entries of sequence i that have
@@ -73,9 +73,9 @@ impl<'m> Pool<'m> {
                 *start = used;
             }
             // Blocks may be held ahead of tokens; kernels take the last index for the block of the last token.
-            let view = RowView { blocks: view.blocks.min(self.blocks_for(view.tokens)), ..view };
-            used = used.checked_add(view.blocks).filter(|&used| used as usize <= room).ok_or(SHORT)?;
-            self.copy_row(&view, indices.by_ref().take(view.blocks as usize));
+            let view = RowView { entries: view.entries.min(self.blocks_for(view.tokens)), ..view };
+            used = used.checked_add(view.entries).filter(|&used| used as usize <= room).ok_or(SHORT)?;
+            self.copy_row(&view, indices.by_ref().take(view.entries as usize));
             *last = self.tokens_in_last_block(&view);
         }
         if let Some(end) = starts.next() {
@@ -153,7 +153,7 @@ impl<'m> Pool<'m> {
         let extent = driver.record.extent();
         RowView {
             row: self.table.row_number(driver.slot, driver.record.turn()),
-            blocks: extent.held.min(self.table.width),
+            entries: extent.held.min(self.table.width),
             tokens: extent.tokens,
             version: driver.record.row_version(),
         }
@@ -161,7 +161,7 @@ impl<'m> Pool<'m> {
 
     fn copy_row<'a>(&self, view: &RowView, out: impl Iterator<Item = &'a mut u32>) {
         let row = self.table.row(view.row);
-        for (index, entry) in (0..view.blocks as usize).zip(out) {
+        for (index, entry) in (0..view.entries as usize).zip(out) {
             *entry = row.at(index).load(Relaxed);
         }
     }

@@ -88,7 +88,8 @@ impl<'m> Rank<'m> {
     ///
     /// Errors: `STALE` if this rank has no yes outstanding under this number (it is older, it was aborted, the vote was
     /// no); `INVALID(Tokens)` for more tokens than the vote said, or for a number that no rank can have found; `BUSY` if
-    /// another thread drives the sequence. Nothing happened then.
+    /// another thread drives the sequence, `INVALID(Sequence)` if it was preempted since the vote. Nothing happened then.
+    /// `CORRUPT` as `trim`, which was done: to be said again.
     pub fn commit(&mut self, number: u64, cached_tokens: u32) -> Result<(), Refusal> {
         let decided = Decided::Committed { cached_tokens };
         if self.is_repeated(number, decided) {

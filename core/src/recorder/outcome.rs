@@ -107,7 +107,7 @@ impl Answer {
                 to.word(after.0);
             }
             // Blocks are below 2^31, and an advance makes one copy at most.
-            Answer::Advanced(Advanced { taken, held, copies }) => to.pair(taken, held | copies << 31),
+            Answer::Advanced(Advanced { taken, entries, copies }) => to.pair(taken, entries | copies << 31),
             Answer::Batch(Batch { advanced, refused, changed, taken, copies, retry_after }) => {
                 to.pair(advanced, refused);
                 to.pair(changed, taken);
@@ -130,8 +130,8 @@ impl Answer {
             }
             Answer::Account(account) => to.account(account),
             Answer::Epoch(epoch) => to.word(epoch.0),
-            Answer::Row(RowView { row, blocks, tokens, version }) => {
-                to.pair(row, blocks);
+            Answer::Row(RowView { row, entries, tokens, version }) => {
+                to.pair(row, entries);
                 to.word(u64::from(tokens));
                 to.word(version);
             }
@@ -147,8 +147,8 @@ impl Answer {
                 Answer::Admitted(Admitted { promised, hits, cached_tokens, after: Epoch(from.word()?) })
             }
             3 => {
-                let (taken, held) = from.pair()?;
-                Answer::Advanced(Advanced { taken, held: held & !(1 << 31), copies: held >> 31 })
+                let (taken, entries) = from.pair()?;
+                Answer::Advanced(Advanced { taken, entries: entries & !(1 << 31), copies: entries >> 31 })
             }
             4 => {
                 let ((advanced, refused), (changed, taken), (copies, _)) = (from.pair()?, from.pair()?, from.pair()?);
@@ -162,8 +162,8 @@ impl Answer {
             7 => Answer::Epoch(Epoch(from.word()?)),
             8 => Answer::Blocks(from.pair()?.0),
             9 => {
-                let ((row, blocks), (tokens, _)) = (from.pair()?, from.pair()?);
-                Answer::Row(RowView { row, blocks, tokens, version: from.word()? })
+                let ((row, entries), (tokens, _)) = (from.pair()?, from.pair()?);
+                Answer::Row(RowView { row, entries, tokens, version: from.word()? })
             }
             10 => Answer::Unfinished,
             11 => {

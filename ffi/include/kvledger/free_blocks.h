@@ -33,8 +33,8 @@ typedef struct kvl_free_cursor {
 kvl_status kvl_free_blocks_bytes(uint32_t blocks, size_t *bytes, kvl_refusal *refusal);
 /* Makes a list of `memory`, aligned to KVL_MEMORY_ALIGN: blocks 1 .. `blocks` are free. It is overwritten, and the
  * list's alone from then on.
- * Results: KVL_ARGUMENT_BLOCKS if not in 1 .. 2^31 - 2, _MEMORY (not aligned, or less than kvl_free_blocks_bytes; then
- * part of it may be overwritten all the same). Cost: O(blocks). */
+ * Results: KVL_ARGUMENT_BLOCKS if not in 1 .. 2^31 - 2, _MEMORY (not aligned, or less than kvl_free_blocks_bytes).
+ * Cost: O(blocks). */
 kvl_status kvl_free_blocks_init(void *memory, size_t memory_bytes, uint32_t blocks, kvl_free_blocks *list,
                                 kvl_refusal *refusal);
 /* A cursor that looks at block `id` first: threads that begin far apart do not meet. Results: none. Cost: O(1). */

@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct kvl_row_view {
   uint32_t row;     /* its entries begin at row * table_width */
-  uint32_t blocks;  /* entries in use: blocks, and null blocks for those that were released or left the window */
+  uint32_t entries; /* in use: blocks, and null blocks for those that were released or left the window */
   uint32_t tokens;  /* of the sequence */
   uint64_t version; /* changes whenever the row did */
 } kvl_row_view;

@@ -61,9 +61,9 @@ typedef struct kvl_admitted {
 } kvl_admitted;
 
 typedef struct kvl_advanced {
-  uint32_t taken;  /* blocks taken by this call: the last ones of the row */
-  uint32_t held;   /* entries of the row in use */
-  uint32_t copies; /* 1: before this step writes, a shared tail is to be copied: kvl_copy_order says what */
+  uint32_t taken;   /* blocks taken by this call: the last ones of the row */
+  uint32_t entries; /* of the row in use: blocks, and null blocks for those that left the window */
+  uint32_t copies;  /* 1: before this step writes, a shared tail is to be copied: kvl_copy_order says what */
 } kvl_advanced;
 
 typedef struct kvl_step {

@@ -118,7 +118,7 @@ fn answer(answer: &Answer) -> String {
         Answer::Admitted(Admitted { promised, hits: 0, .. }) => format!("OK, {promised} promised"),
         Answer::Admitted(Admitted { promised, hits, .. }) => format!("OK, {promised} promised, {hits} found"),
         Answer::Published(Published { stored, known }) => format!("OK, {stored} stored, {known} of them known"),
-        Answer::Advanced(advanced) => format!("OK, {} taken, {} held", advanced.taken, advanced.held),
+        Answer::Advanced(advanced) => format!("OK, {} taken, {} entries", advanced.taken, advanced.entries),
         Answer::Batch(batch) => {
             format!("OK, {} advanced, {} refused, {} taken", batch.advanced, batch.refused, batch.taken)
         }
@@ -129,7 +129,7 @@ fn answer(answer: &Answer) -> String {
         Answer::Released(gone) => format!("OK, {} promised and {} back", gone.promised, gone.free),
         Answer::Epoch(epoch) => format!("OK, epoch {}", epoch.0),
         Answer::Blocks(blocks) => format!("OK, {blocks} blocks"),
-        Answer::Row(row) => format!("OK, row {} with {} blocks", row.row, row.blocks),
+        Answer::Row(row) => format!("OK, row {} with {} entries", row.row, row.entries),
         Answer::Unfinished => "it panicked".to_string(),
         other => format!("{other:?}"),
     }
@@ -253,7 +253,7 @@ mod tests {
             (Ok(Answer::Admitted(Admitted { promised: 8, ..Admitted::default() })), "OK, 8 promised"),
             (Ok(Answer::Admitted(Admitted { promised: 8, hits: 3, ..Admitted::default() })), "OK, 8 promised, 3 found"),
             (Ok(Answer::Published(Published { stored: 4, known: 1 })), "OK, 4 stored, 1 of them known"),
-            (Ok(Answer::Advanced(Advanced { taken: 1, held: 7, copies: 0 })), "OK, 1 taken, 7 held"),
+            (Ok(Answer::Advanced(Advanced { taken: 1, entries: 7, copies: 0 })), "OK, 1 taken, 7 entries"),
             (Ok(Answer::Batch(batch)), "OK, 3 advanced, 1 refused, 4 taken"),
             (Ok(Answer::Released(gone)), "OK, 5 promised and 6 back"),
             (
@@ -262,7 +262,7 @@ mod tests {
             ),
             (Ok(Answer::Epoch(Epoch(12))), "OK, epoch 12"),
             (Ok(Answer::Blocks(3)), "OK, 3 blocks"),
-            (Ok(Answer::Row(RowView { row: 4, blocks: 7, tokens: 100, version: 1 })), "OK, row 4 with 7 blocks"),
+            (Ok(Answer::Row(RowView { row: 4, entries: 7, tokens: 100, version: 1 })), "OK, row 4 with 7 entries"),
             (Ok(Answer::Unfinished), "it panicked"),
             (Err(Refusal::Stale), "STALE: over, repeated or foreign"),
         ] {

@@ -150,7 +150,7 @@ impl Engine<'_> {
         self.publish(request, sequence, given.hits, writing)?;
         let origin = self.now.wrapping_sub(u64::from(generated));
         let mut run =
-            Run::new(sequence, request, demand.prompt, demand.output, origin).with_blocks(taken.held, promised);
+            Run::new(sequence, request, demand.prompt, demand.output, origin).with_blocks(taken.entries, promised);
         run.written = tokens;
         self.take_new(taken.taken);
         self.mirror.tokens += u64::from(tokens);

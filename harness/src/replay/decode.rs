@@ -65,7 +65,7 @@ impl Engine<'_> {
 
     fn took(&mut self, advanced: Advanced) -> u32 {
         self.take_new(advanced.taken);
-        advanced.held
+        advanced.entries
     }
 
     /// A block beyond the promise. `None`: the sequence is gone instead.

@@ -142,7 +142,7 @@ fn done(answer: Result<(), Refusal>) -> Result<String, Refusal> {
 }
 
 fn taken(answer: Result<kvledger_core::Advanced, Refusal>) -> Result<String, Refusal> {
-    answer.map(|advanced| format!("OK, {} taken, {} held", advanced.taken, advanced.held))
+    answer.map(|advanced| format!("OK, {} taken, {} entries", advanced.taken, advanced.entries))
 }
 
 fn released(answer: Result<kvledger_core::Released, Refusal>) -> Result<String, Refusal> {
