@@ -56,6 +56,10 @@ for _ in 1 2; do
   [[ -z $(find "$said" ! -type l ! -perm -200) ]]
 done
 diff -r "$prefix" "$said"
+# An archive by itself goes to the folder that is meant where it is asked for.
+said=$(cd "$work" && PATH=$work/no-cargo:$PATH source/ffi/archive.sh alone)
+cmp "$said" "$prefix/lib/libkvledger.a"
+[[ $said -ef $work/alone/libkvledger.a ]]
 chmod -R u+w "$work/source"
 
 echo "with pkg-config"
