@@ -13,6 +13,7 @@
 # that keeps only what the exports reach, and every other symbol is made local.
 set -euo pipefail
 unset CDPATH
+asked_from=$PWD
 cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-target}
@@ -21,7 +22,12 @@ if [[ ${1:-} == --cuda ]]; then
   crate=kvledger-ffi-cuda source=ffi/cuda/src library=kvledger_cuda cfgs=()
   shift
 fi
+if [[ $# -gt 1 || ${1:-} == -* ]]; then
+  echo "usage: ffi/archive.sh [--cuda] [FOLDER]" >&2
+  exit 2
+fi
 out=${1:-$target/capi/dist}
+[[ $# -eq 0 || $out == /* ]] || out=$asked_from/$out
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -56,6 +56,10 @@ for _ in 1 2; do
   [[ -z $(find "$said" ! -type l ! -perm -200) ]]
 done
 diff -r "$prefix" "$said"
+# An archive by itself goes to the folder that is meant where it is asked for.
+said=$(cd "$work" && PATH=$work/no-cargo:$PATH source/ffi/archive.sh alone)
+cmp "$said" "$prefix/lib/libkvledger.a"
+[[ $said -ef $work/alone/libkvledger.a ]]
 chmod -R u+w "$work/source"
 
 echo "with pkg-config"
@@ -77,4 +81,9 @@ cc "${beside[@]}" "$prefix/lib/libkvledger.a" "$work/libtokenizer.a" "${needs[@]
 cc "${beside[@]}" -Wl,--whole-archive "$prefix/lib/libkvledger.a" "$work/libtokenizer.a" -Wl,--no-whole-archive "${needs[@]}" \
   -o "$work/whole"
 "$work/whole"
+echo "in a shared library of somebody else"
+cc -std=c11 -fPIC -shared -Dmain=plug -I "$prefix/include" ffi/examples/minimal.c "$prefix/lib/libkvledger.a" -Wl,--exclude-libs,ALL \
+  -o "$work/plug.so"
+shown=$(nm -D --defined-only "$work/plug.so" | awk '{print $3}')
+[[ $shown == plug ]] || { echo "check_install.sh: a library that hides its archives shows: $shown" >&2; exit 1; }
 echo "check_install.sh: installed, moved and used"

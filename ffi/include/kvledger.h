@@ -92,6 +92,8 @@
  *     meanwhile, stays in the row, without its tokens. So does what kvl_materialize took before KVL_CORRUPT.
  *   - kvl_export_csr and kvl_admit_together have written to their arrays, which then mean nothing; so has kvl_offload,
  *     with TABLE or if one of the two was cancelled meanwhile.
+ *   - What was gripped or promised and has gone back (of kvl_hold, kvl_hold_blocks, kvl_offload, and the calls of the
+ *     next line) has changed kvl_release_number: who waits for that may be called by his own refusal.
  *   - An admission that was decided and undone (of kvl_admit_prefix whose hits were lost, kvl_admit_together, kvl_fork,
  *     kvl_offload) leaves its group to the sequence: the next one must be in the same.
  *   - kvl_complete of an epoch that failed, KVL_STALE because another call completed it meanwhile: its names have died.

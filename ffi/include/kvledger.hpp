@@ -38,8 +38,10 @@ class [[nodiscard]] Result {
   kvl_status status() const noexcept { return refusal_.code; }
   const kvl_refusal &refusal() const noexcept { return refusal_; }
 
-  T &operator*() noexcept { return assert(*this), value_; }
-  const T &operator*() const noexcept { return assert(*this), value_; }
+  T &operator*() & noexcept { return assert(*this), value_; }
+  const T &operator*() const & noexcept { return assert(*this), value_; }
+  /* Of an answer that is not kept: `auto sequence = *pool.open()`. */
+  T &&operator*() && noexcept { return assert(*this), std::move(value_); }
   T *operator->() noexcept { return &**this; }
   const T *operator->() const noexcept { return &**this; }
 

@@ -18,7 +18,8 @@
  *             library.
  *   Handles   are numbers. One that was closed, or never opened, is answered KVL_DEVICE_HANDLE.
  *   Addresses are the device's, 0 is none. On the CPU device too, the host faults when it follows one of device memory.
- *   Threads   Every function may be called from any thread. None may be called from a signal handler: there are locks.
+ *   Threads   Every function may be called from any thread. None may be called from a signal handler: there are locks;
+ *             nor by a child of fork, which has not the threads of its parent, before it has become another program.
  *   Work      is enqueued and done later, in the order of its stream. Work that fails loses the device: calls are
  *             answered KVL_DEVICE_LOST from then on, and it is closed and opened anew; kvl_abandon tells the ledger.
  *             With CUDA most such failures are of the whole process: only starting it again helps.
