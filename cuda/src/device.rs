@@ -109,7 +109,7 @@ pub trait Device: Debug + Send + Sync {
     fn synchronize_stream(&self, stream: StreamId) -> Result<(), Error>;
 
     /// Whether all work of the stream is done. Errors: `Handle`.
-    fn is_idle(&self, stream: StreamId) -> Result<bool, Error>;
+    fn query_stream(&self, stream: StreamId) -> Result<bool, Error>;
 
     /// A mark that can be put into streams. Errors: `Memory`, `Number`.
     fn open_event(&self) -> Result<EventId, Error>;
@@ -119,10 +119,10 @@ pub trait Device: Debug + Send + Sync {
 
     /// Enqueues the mark: it is over when all that the stream has now is done. Recorded again it means the newer mark.
     /// Errors: `Handle`.
-    fn record(&self, event: EventId, stream: StreamId) -> Result<(), Error>;
+    fn record_event(&self, event: EventId, stream: StreamId) -> Result<(), Error>;
 
     /// Whether the newest mark is over, or there is none. Errors: `Handle`.
-    fn is_complete(&self, event: EventId) -> Result<bool, Error>;
+    fn query_event(&self, event: EventId) -> Result<bool, Error>;
 
     /// Waits until it is. Errors: `Handle`.
     fn synchronize_event(&self, event: EventId) -> Result<(), Error>;

@@ -111,11 +111,11 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::NotBuilt => f.write_str(
-                "this program has no kernels for CUDA: build it with the feature `cuda`, where there is a toolkit",
+                "no kernels for CUDA were built: build again where there is a CUDA toolkit, and without KVL_CUDA=off",
             ),
             Reason::Unfit { compute } => write!(
                 f,
-                "the kernels of this program are for other GPUs than one of {}.{}: build it with \
+                "the kernels that were built are for other GPUs than one of {}.{}: build again with \
                  KVLEDGER_CUDA_ARCHS={compute}",
                 compute / 10,
                 compute % 10,

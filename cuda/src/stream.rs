@@ -36,12 +36,12 @@ impl Stream {
 
     /// Whether all its work is done. Errors: `Lost`.
     pub fn is_idle(&self) -> Result<bool, Error> {
-        self.device.is_idle(self.id)
+        self.device.query_stream(self.id)
     }
 
     /// Enqueues a mark. Errors: `Lost`.
     pub fn record(&self, event: &Event) -> Result<(), Error> {
-        self.device.record(event.id, self.id)
+        self.device.record_event(event.id, self.id)
     }
 
     /// Work enqueued from now on begins when the event's newest mark is over. Errors: `Lost`.
@@ -96,7 +96,7 @@ impl Event {
 
     /// Whether its newest mark is over, or there is none. Errors: `Lost`.
     pub fn is_complete(&self) -> Result<bool, Error> {
-        self.device.is_complete(self.id)
+        self.device.query_event(self.id)
     }
 
     /// Waits until it is. Errors: `Lost`.

@@ -265,9 +265,9 @@ impl Device for Cpu {
         self.common.alive("synchronize_stream")
     }
 
-    fn is_idle(&self, stream: StreamId) -> Result<bool, Error> {
-        let is_idle = self.queue("is_idle", stream)?.is_idle();
-        self.common.alive("is_idle")?;
+    fn query_stream(&self, stream: StreamId) -> Result<bool, Error> {
+        let is_idle = self.queue("query_stream", stream)?.is_idle();
+        self.common.alive("query_stream")?;
         Ok(is_idle)
     }
 
@@ -282,16 +282,16 @@ impl Device for Cpu {
         lock(&self.events).remove(&event.0).is_some()
     }
 
-    fn record(&self, event: EventId, stream: StreamId) -> Result<(), Error> {
-        self.common.alive("record")?;
-        let (event, queue) = (self.event("record", event)?, self.queue("record", stream)?);
-        event.mark(|mark| queue.push("record", Work::Mark(mark)))?;
-        self.enqueued("record", &queue)
+    fn record_event(&self, event: EventId, stream: StreamId) -> Result<(), Error> {
+        self.common.alive("record_event")?;
+        let (event, queue) = (self.event("record_event", event)?, self.queue("record_event", stream)?);
+        event.mark(|mark| queue.push("record_event", Work::Mark(mark)))?;
+        self.enqueued("record_event", &queue)
     }
 
-    fn is_complete(&self, event: EventId) -> Result<bool, Error> {
-        let is_complete = self.event("is_complete", event)?.newest().is_none_or(|mark| mark.is_over());
-        self.common.alive("is_complete")?;
+    fn query_event(&self, event: EventId) -> Result<bool, Error> {
+        let is_complete = self.event("query_event", event)?.newest().is_none_or(|mark| mark.is_over());
+        self.common.alive("query_event")?;
         Ok(is_complete)
     }
 

@@ -306,10 +306,10 @@ impl Device for Gpu {
         self.answer("synchronize_stream", unsafe { sys::cudaStreamSynchronize(stream) })
     }
 
-    fn is_idle(&self, stream: StreamId) -> Result<bool, Error> {
-        let stream = self.stream("is_idle", stream)?;
+    fn query_stream(&self, stream: StreamId) -> Result<bool, Error> {
+        let stream = self.stream("query_stream", stream)?;
         // SAFETY: handles.
-        self.polled("is_idle", unsafe { sys::cudaStreamQuery(stream) })
+        self.polled("query_stream", unsafe { sys::cudaStreamQuery(stream) })
     }
 
     fn open_event(&self) -> Result<EventId, Error> {
@@ -333,16 +333,16 @@ impl Device for Gpu {
         was_open
     }
 
-    fn record(&self, event: EventId, stream: StreamId) -> Result<(), Error> {
-        let (event, stream) = (self.event("record", event)?, self.stream("record", stream)?);
+    fn record_event(&self, event: EventId, stream: StreamId) -> Result<(), Error> {
+        let (event, stream) = (self.event("record_event", event)?, self.stream("record_event", stream)?);
         // SAFETY: handles.
-        self.answer("record", unsafe { sys::cudaEventRecord(event, stream) })
+        self.answer("record_event", unsafe { sys::cudaEventRecord(event, stream) })
     }
 
-    fn is_complete(&self, event: EventId) -> Result<bool, Error> {
-        let event = self.event("is_complete", event)?;
+    fn query_event(&self, event: EventId) -> Result<bool, Error> {
+        let event = self.event("query_event", event)?;
         // SAFETY: handles.
-        self.polled("is_complete", unsafe { sys::cudaEventQuery(event) })
+        self.polled("query_event", unsafe { sys::cudaEventQuery(event) })
     }
 
     fn synchronize_event(&self, event: EventId) -> Result<(), Error> {

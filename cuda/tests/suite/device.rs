@@ -172,9 +172,9 @@ fn handles_that_were_closed_or_are_foreign_are_refused() {
         assert!(device.close_event(event) && !device.close_event(event));
         let handle = |operation| Err(Error::new(operation, Reason::Handle));
         assert_eq!(device.synchronize_stream(gone), handle("synchronize_stream"));
-        assert_eq!(device.is_idle(StreamId(99)).map(|_| ()), handle("is_idle"));
-        assert_eq!(device.record(event, stream.id()), handle("record"));
-        assert_eq!(device.is_complete(EventId(99)).map(|_| ()), handle("is_complete"));
+        assert_eq!(device.query_stream(StreamId(99)).map(|_| ()), handle("query_stream"));
+        assert_eq!(device.record_event(event, stream.id()), handle("record_event"));
+        assert_eq!(device.query_event(EventId(99)).map(|_| ()), handle("query_event"));
         assert_eq!(device.wait_event(gone, event), handle("wait_event"));
         let memory = Memory::allocate(&other, Space::Device, 16).unwrap();
         let refused = device.copy(stream.id(), memory.address(), memory.address(), 1).unwrap_err();
@@ -191,7 +191,7 @@ fn a_mark_in_a_stream_that_is_being_closed_is_reached_or_refused() {
     for _ in 0..500 {
         let closing = device.open_stream().unwrap();
         thread::scope(|scope| {
-            scope.spawn(|| while device.record(event, closing).is_ok() {});
+            scope.spawn(|| while device.record_event(event, closing).is_ok() {});
             scope.spawn(|| assert!(device.close_stream(closing)));
             scope.spawn(|| device.wait_event(waiting.id(), event).unwrap());
         });
@@ -207,7 +207,7 @@ fn no_stream_waits_for_a_mark_behind_its_wait() {
     let event = device.open_event().unwrap();
     for _ in 0..200 {
         thread::scope(|scope| {
-            scope.spawn(|| (0..50).for_each(|_| device.record(event, stream.id()).unwrap()));
+            scope.spawn(|| (0..50).for_each(|_| device.record_event(event, stream.id()).unwrap()));
             scope.spawn(|| (0..50).for_each(|_| device.wait_event(stream.id(), event).unwrap()));
         });
         stream.synchronize().unwrap();
@@ -220,7 +220,7 @@ fn handles_of_another_device_are_refused() {
     let ((here, stream), (there, other)) = (open(by_hand()), open(by_hand()));
     let (event, elsewhere) = (Event::open(&here).unwrap(), Event::open(&there).unwrap());
     let refused = |operation, answer: Result<(), Error>| assert_eq!(answer, Err(Error::new(operation, Reason::Handle)));
-    refused("record", stream.record(&elsewhere));
+    refused("record_event", stream.record(&elsewhere));
     refused("wait_event", other.wait_event(&event));
     let memory = Memory::allocate(&there, Space::Device, 64).unwrap();
     refused("synchronize_stream", memory.write(&stream, 0, &[1u8; 4]));

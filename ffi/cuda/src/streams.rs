@@ -120,7 +120,7 @@ pub unsafe extern "C" fn kvl_device_record_event(
     stream: KvlDeviceStream,
     error: *mut KvlDeviceError,
 ) -> u32 {
-    let record = || Ok(device(handle)?.record(EventId(event.id), StreamId(stream.id))?);
+    let record = || Ok(device(handle)?.record_event(EventId(event.id), StreamId(stream.id))?);
     answer(error, record)
 }
 
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn kvl_device_query_event(
 ) -> u32 {
     let query = || {
         claim::output("over", out)?;
-        let over = device(handle)?.is_complete(EventId(event.id))?;
+        let over = device(handle)?.query_event(EventId(event.id))?;
         // SAFETY: neither NULL nor misaligned, and promised.
         unsafe { out.write(over.into()) };
         Ok(())
