@@ -23,13 +23,15 @@ pub struct WithSize<T: Grows> {
 /// The fields of a struct that can grow. New ones go behind all that were there, or in the place of the reserved word.
 ///
 /// # Safety
-/// `repr(C)` without padding, and all bytes are a value, zeros included.
+/// `repr(C)` without padding, and all bytes are a value of it and of `Reserved`, zeros included.
 pub unsafe trait Grows: Copy {
     /// `sizeof` the struct of C in its first version. It stays when fields are added.
     const FIRST_BYTES: usize;
 
-    /// `u32` if the struct of C has a last word `reserved`, so that it ends without padding: a field that came into padding
-    /// would be read from what an older caller never set. Else `()`. It is 0, as a field that is not known yet.
+    /// `u32` if the struct of C has a last word `reserved` and all its other fields are of 4 bytes: without the word it would
+    /// end in padding, and a field that came there would be read from what an older caller never set. It is 0, as a field
+    /// that is not known yet. Else `()`. With a field of 8 bytes the word is one of the fields, for it would stand behind
+    /// their padding, and who reads the struct refuses what is not 0.
     type Reserved: Copy + Eq + Default;
 }
 
