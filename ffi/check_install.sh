@@ -14,12 +14,12 @@ cmake --build "$work/cmake" > /dev/null
 for program in in-c-kvledger in-c-shared in-cpp-kvledger in-cpp-shared; do
   "$work/cmake/$program" > /dev/null
 done
-# asks WHAT [PREFIX]: what CMake says to a program that asks for this, and its answer.
+# asks WHAT: what CMake says to a program that asks for this, and its answer.
 asks() {
   mkdir -p "$work/asks"
   sed "s/^find_package(kvledger .*/find_package(kvledger $1)/" ffi/tests/consumer/CMakeLists.txt > "$work/asks/CMakeLists.txt"
   rm -rf "$work/asks/build"
-  cmake -S "$work/asks" -B "$work/asks/build" -DCMAKE_PREFIX_PATH="${2:-$prefix}" -DEXAMPLES="$PWD/ffi/examples" 2>&1
+  cmake -S "$work/asks" -B "$work/asks/build" -DCMAKE_PREFIX_PATH="$prefix" -DEXAMPLES="$PWD/ffi/examples" 2>&1
 }
 # A version or a component that is not there is refused, and said.
 refuse() {

@@ -105,4 +105,4 @@ pub use ids::{Account, BlockId, Epoch, Group, Sequence, Stream, StreamSet, Trans
 pub use pool::{Fault, Joint, LAYOUT_VERSION, Pool, RowView, Storage, admit_together, entries, lines};
 pub use snapshot::{AccountSnapshot, GroupSnapshot, SequenceSnapshot, Snapshot};
 pub use transfers::Access;
-pub use version::{VERSION, version};
+pub use version::version;

@@ -151,7 +151,7 @@ impl<'m> Streams<'m> {
             let seen = self.outstanding(stream.0);
             // O20 write, as above.
             if tail.compare_exchange(seen.tail, seen.head, PAIR_WRITE, Relaxed).is_ok() {
-                return Ok(seen.head - seen.tail);
+                return Ok(seen.head.wrapping_sub(seen.tail));
             }
         }
     }
@@ -187,7 +187,7 @@ impl<'m> Streams<'m> {
             let seen = self.outstanding(stream);
             if seen.head != seen.tail {
                 // An entry that is reused meanwhile makes the tag later than needed, never earlier.
-                newest = newest.max(self.ring(stream, seen.head - 1).load(Acquire));
+                newest = newest.max(self.ring(stream, seen.head.wrapping_sub(1)).load(Acquire));
             }
         }
         Epoch(newest)
@@ -222,8 +222,8 @@ impl<'m> Streams<'m> {
         Outstanding { tail, head }
     }
 
-    /// The positions of the outstanding ones. Bound: the ring's length, which is less than `head` says if the tail moved
-    /// between the two reads (then this is every entry), or if memory was changed under the pool.
+    /// The positions of the outstanding ones: at most the ring's length, also where `head` says more, because the tail moved
+    /// between the two reads or memory was changed under the pool.
     fn positions(&self, seen: &Outstanding) -> core::ops::Range<u64> {
         seen.tail..seen.head.min(seen.tail.saturating_add(self.ring_len.get()))
     }

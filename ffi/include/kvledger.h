@@ -25,9 +25,10 @@
  *             (KVL_ARGUMENT_POINTER), unless it is said.
  *   Arrays    are a pointer and a count of entries. With the count 0 the pointer may be NULL.
  *   Pointers  are looked at: misaligned ones, arrays beyond the address space, outputs over each other or over the
- *             kvl_pool of the call, and arrays written over what the call reads are KVL_ARGUMENT_POINTER too (by the
- *             status alone if it is `refusal` that is misaligned, or over one of these). What cannot be seen is yours:
- *             that the memory is there, for the call, and written by nobody else meanwhile.
+ *             kvl_pool, kvl_free_blocks or kvl_rank of the call, and arrays written over what the call reads are
+ *             KVL_ARGUMENT_POINTER too (by the status alone if it is `refusal` that is misaligned, or over one of
+ *             these). What cannot be seen is yours: that the memory is there, for the call, and written by nobody else
+ *             meanwhile.
  *   Memory    is the caller's; nothing has to be freed. Blocks are named by id, 1..N; id 0 is the null block.
  *   Threads   Every function may be called from any thread at any time, but: a call drives the sequences that it is
  *             given, but for kvl_cancel and kvl_sequence_snapshot, and one sequence is driven by one thread at a time

@@ -40,8 +40,8 @@ class [[nodiscard]] Result {
 
   T &operator*() & noexcept { return assert(*this), value_; }
   const T &operator*() const & noexcept { return assert(*this), value_; }
-  /* Of an answer that is not kept: `auto sequence = *pool.open()`. */
-  T &&operator*() && noexcept { return assert(*this), std::move(value_); }
+  /* Of an answer that is not kept, moved out of it: no reference is left that dangles. */
+  T operator*() && noexcept { return assert(*this), std::move(value_); }
   T *operator->() noexcept { return &**this; }
   const T *operator->() const noexcept { return &**this; }
 

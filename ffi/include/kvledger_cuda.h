@@ -16,7 +16,7 @@
  *   Sizes     A struct with `size` as its first field can grow, and is made by KVL_SIZED(type): as in kvledger.h. The
  *             parameters of kernels, kvk_*_params, may change with any version: compile with the headers of the
  *             library.
- *   Handles   are numbers. One that was closed, or never opened, is answered KVL_DEVICE_HANDLE.
+ *   Handles   are structs with one number. One that was closed, or never opened, is answered KVL_DEVICE_HANDLE.
  *   Addresses are the device's, 0 is none. On the CPU device too, the host faults when it follows one of device memory.
  *   Threads   Every function may be called from any thread. None may be called from a signal handler: there are locks;
  *             nor by a child of fork, which has not the threads of its parent, before it has become another program.

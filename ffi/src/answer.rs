@@ -87,14 +87,15 @@ pub(crate) fn run(refusal: Out<'_, KvlRefusal>, call: impl FnOnce() -> Result<()
     }
 }
 
-/// The same of a call that writes its arguments: none of them may lie over `refusal`, which then is not written either.
+/// The same of a call that writes some of its arguments, or reads them when it has been refused already: none of them may
+/// lie over `refusal`, which then is not written either.
 #[inline(always)]
 pub(crate) fn run_apart(
     refusal: Out<'_, KvlRefusal>,
-    written: &[Span],
+    arguments: &[Span],
     call: impl FnOnce() -> Result<(), Refusal>,
 ) -> u32 {
-    if apart(&[refusal.range()], written).is_err() { POINTER.code() } else { run(refusal, call) }
+    if apart(&[refusal.range()], arguments).is_err() { POINTER.code() } else { run(refusal, call) }
 }
 
 /// Run a call and write its output. An output that cannot be written is refused before the call, whose effect would be

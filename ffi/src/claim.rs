@@ -181,9 +181,9 @@ impl<'a, T: Grows> InSized<'a, T> {
         InSized(pointer, PhantomData)
     }
 
-    /// Whether it is NULL.
-    pub(crate) fn is_none(self) -> bool {
-        self.0.is_null()
+    /// Where NULL means that there is none.
+    pub(crate) fn optional(self) -> Result<Option<T>, Refusal> {
+        if self.0.is_null() { Ok(None) } else { self.given().map(Some) }
     }
 
     /// Its address, and bytes: as large as it says; as ours, if that is nothing.
@@ -277,8 +277,8 @@ pub(crate) fn overlap(a: (usize, usize), b: (usize, usize)) -> bool {
     is_something && a.0 < b.0.wrapping_add(b.1) && b.0 < a.0.wrapping_add(a.1)
 }
 
-/// The same of two places of which at most one may be NULL, in one comparison: on the way of every call. Two that are NULL
-/// share one.
+/// The same of two places that have bytes and of which at most one may be NULL, in one comparison: on the way of every call.
+/// (Two that are NULL are taken for one place.)
 #[inline(always)]
 pub(crate) fn meet(a: (usize, usize), b: (usize, usize)) -> bool {
     // From the first address at which the last byte of `b` is in `a`.

@@ -98,8 +98,8 @@ pub(crate) fn view_mut<'a, T: Viewed, const WORDS: usize>(
 }
 
 /// Run a call on a view that has no output. `refusal` over the view would destroy it, and what the next call would follow:
-/// it is answered by the status alone. (`call` looks at the view itself: with a closure around it, its arguments would be
-/// carried through memory, which costs as much as an advance.)
+/// it is answered by the status alone. (`call` is handed on as it is: within another closure its arguments went through memory,
+/// and an advance took 7 ns longer in `benches/over_rust.rs`.)
 #[inline(always)]
 pub(crate) fn tell<T, const WORDS: usize>(
     of: In<'_, View<T, WORDS>>,

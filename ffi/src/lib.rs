@@ -23,6 +23,7 @@
 mod answer;
 mod array;
 mod claim;
+mod growing;
 mod handle;
 mod sized;
 
@@ -53,7 +54,6 @@ mod split;
 mod together;
 mod transfers;
 mod version;
-mod versions;
 
 pub use accounts::*;
 pub use admission::*;

@@ -62,7 +62,7 @@ pub unsafe extern "C" fn kvl_init(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     let written = [span(memory.cast::<u8>(), memory_bytes), span(table, table_entries)];
-    fill_apart(pool, refusal, &written, &[], || {
+    fill_apart(pool, refusal, &written, &[config.range()], || {
         let config = config.given()?;
         // SAFETY: the caller's promise.
         let memory = unsafe { memory_lines(memory, memory_bytes) }?;

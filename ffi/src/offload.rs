@@ -41,7 +41,7 @@ pub unsafe extern "C" fn kvl_offload(
     offloaded: Out<'_, Offloaded>,
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
-    fill_apart(offloaded, refusal, &[span(pairs, pairs_max)], &[pool.range(), host.range()], || {
+    fill_apart(offloaded, refusal, &[span(pairs, pairs_max)], &[pool.range(), host.range(), admission.range()], || {
         let (pool, host, admission) = (view(pool)?, view(host)?, admission.given()?);
         // SAFETY: the caller's promise; a pair has the same layout on both sides, as asserted above.
         let pairs = unsafe { array_mut(pairs.cast::<Pair>(), pairs_max) }?;

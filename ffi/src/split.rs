@@ -164,8 +164,7 @@ pub unsafe extern "C" fn kvl_split_plan(
     refusal: Out<'_, KvlRefusal>,
 ) -> u32 {
     let written = [span(words, words_count)];
-    fill_apart(header, refusal, &written, &[], || {
-        // Before there is a reference to the words: the two may lie over them.
+    fill_apart(header, refusal, &written, &[split.range(), batch.range()], || {
         let (split, batch) = (split.given()?, batch.given()?);
         apart(&written, &batch.spans())?;
         // SAFETY: the caller's promise.

@@ -26,18 +26,18 @@ pub struct KvlJoint<'a> {
 }
 
 impl<'a> KvlJoint<'a> {
-    /// Its prefix; that of no names.
-    fn prefix(&self) -> Result<KvlPrefix, Refusal> {
-        if self.prefix.is_none() { Ok(KvlPrefix::NONE) } else { self.prefix.given() }
-    }
-
+    /// As the core has it, if nothing that it reads lies over what is `written`.
+    ///
     /// # Safety
     /// The arrays of the prefix are NULL or valid for as many entries for `'a`.
-    unsafe fn joint(&self) -> Result<Joint<'a, 'static>, Refusal> {
+    unsafe fn joint(&self, written: Span) -> Result<Joint<'a, 'static>, Refusal> {
+        apart(&[written], &[self.pool.range(), self.admission.range(), self.prefix.range()])?;
+        let prefix = self.prefix.optional()?.unwrap_or(KvlPrefix::NONE);
+        apart(&[written], &prefix.spans())?;
         let pool = view(self.pool)?;
         let admission = self.admission.given()?.admission()?;
         // SAFETY: the caller's promise.
-        let prefix = unsafe { self.prefix()?.prefix() }?;
+        let prefix = unsafe { prefix.prefix() }?;
         Ok(Joint { pool, sequence: self.sequence, admission, prefix })
     }
 }
@@ -59,7 +59,8 @@ pub unsafe extern "C" fn kvl_admit_together(
     if refused_at.is_askew() || unsafe { over_views(joints, count, &[refusal.range(), refused_at.range()]) } {
         return POINTER.code();
     }
-    run_apart(refusal, &written, || {
+    let [answers, at] = written;
+    run_apart(refusal, &[answers, at, span(joints, count)], || {
         apart(&written, &[span(joints, count)])?;
         // SAFETY: the caller's promise.
         let joints = unsafe { array(joints, count) }?;
@@ -103,13 +104,8 @@ unsafe fn understand<'a>(
         return Err(NOBODY);
     }
     for (index, (joint, place)) in joints.iter().zip(&mut understood).enumerate() {
-        let apart = || {
-            apart(&[written], &[joint.pool.range(), joint.admission.range(), joint.prefix.range()])?;
-            apart(&[written], &joint.prefix()?.spans())
-        };
         // SAFETY: the caller's promise.
-        let joint = apart().and_then(|()| unsafe { joint.joint() });
-        *place = Some(joint.map_err(|why| (index, why))?);
+        *place = Some(unsafe { joint.joint(written) }.map_err(|why| (index, why))?);
     }
     // The core takes a list without gaps: what is beyond the count is not looked at.
     let [first, ..] = understood;

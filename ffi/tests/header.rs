@@ -11,7 +11,7 @@ use kvledger_core::split::{
 use kvledger_core::{
     Account, AccountSnapshot, Admitted, Advanced, Batch, CopyOrder, Counts, EventCursor, EventsRead, Forked, Found,
     GroupSnapshot, Offloaded, PoolConfig, Published, Refusal, Released, RowView, Scope, Sequence, SequenceSnapshot,
-    Snapshot, Step, Stream, StreamSet, Transfer, VERSION, Window,
+    Snapshot, Step, Stream, StreamSet, Transfer, Window, version,
 };
 use kvledger_ffi::{
     FAULT_TEXT_BYTES, FREE_BLOCKS_BYTES, Grows, HINT_ANY, HINT_OPENS, JOINTS_MAX, KvlAdmission, KvlBlockPair,
@@ -227,7 +227,7 @@ fn statuses() -> String {
         require(&mut out, &format!("KVL_{name} == {number}"));
     }
     require(&mut out, "KVL_OK == 0");
-    require(&mut out, &format!("KVL_VERSION == {VERSION}"));
+    require(&mut out, &format!("KVL_VERSION == {}", version()));
     require(&mut out, &format!("KVL_POOL_BYTES == {POOL_BYTES}"));
     require(&mut out, &format!("KVL_FAULT_TEXT_BYTES == {FAULT_TEXT_BYTES}"));
     require(&mut out, &format!("KVL_REGIONS == {}", kvledger_core::plan::REGIONS));

@@ -313,6 +313,20 @@ def overlaps_of(function, params, sized):
     return lines
 
 
+def structs_under_arrays_of(function, params, sized):
+    """Calls with each struct that is read where an array is that is written."""
+    details = next(i for i, (_, name, _, _) in enumerate(params) if name in {"refusal", "error"})
+    counts = {i for i, (kind, _, _, _) in enumerate(params) if kind == "size_t"}
+    arrays = [i for i, (_, _, pointer, is_input) in enumerate(params) if pointer and not is_input and i + 1 in counts]
+    structs = [i for i, (kind, _, _, is_input) in enumerate(params) if is_input and bare(kind) in sized]
+    lines = []
+    for array, struct in itertools.product(arrays, structs):
+        lines += call(function, params, [struct], "over it", sized, over=array)
+        what = f'"{params[array][1]} over {params[struct][1]}"'
+        lines.append(f'  must_be(refused_pointer(status, {details}, 0), "{function}", {array}, {what});')
+    return lines
+
+
 def calls_of(function, params, sized):
     needed = [i for i, (_, name, pointer, _) in enumerate(params) if pointer and name not in REFUSALS]
     every = [i for i, (_, _, pointer, _) in enumerate(params) if pointer]
@@ -332,7 +346,7 @@ def calls_of(function, params, sized):
                 lines.append(f'  must_be(refused_pointer(status, {details}, {is_device}), "{function}", {index}, {what});')
             elif how == "askew" and name in REFUSALS:
                 lines.append(f'  must_be(status == {status_of_pointer(function)}, "{function}", {index}, "misaligned, taken");')
-    others = (sizes_of, handles_of, overlaps_of, views_of)
+    others = (sizes_of, handles_of, overlaps_of, structs_under_arrays_of, views_of)
     return lines + [line for other in others for line in other(function, params, sized)]
 
 

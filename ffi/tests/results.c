@@ -189,7 +189,8 @@ static void busy_rows(void) {
   free(memory), free(table);
 }
 
-/* Somebody writes over the pool's table: it is seen, and said where, by each call that gives the blocks back. */
+/* Somebody writes over the pool's table: it is seen, and said where, by calls that give blocks back. (Those that others
+ * take part in, kvl_unpin, kvl_withdraw_admission, kvl_offload and kvl_rank_abort, leave the row in the same way.) */
 static void corrupt(void) {
   for (int way = 0; way < 6; way++) {
     void *memory;

@@ -69,7 +69,7 @@ void moved_from_is_empty() {
   std::swap(first, second);
   REQUIRE(first && !second && pool.snapshot()->sequences == 1);
   /* Assigned over, it ends. What is in an answer that is not kept is moved out of it, and no reference is left to it. */
-  static_assert(std::is_same<decltype(*pool.open()), kvledger::Sequence &&>::value);
+  static_assert(std::is_same<decltype(*pool.open()), kvledger::Sequence>::value);
   first = *pool.open();
   REQUIRE(pool.snapshot()->sequences == 1 && pool.cancel(handle).status() == KVL_STALE);
   const auto given = first.release();

@@ -71,7 +71,7 @@ impl Comparison<'_> {
         let ids: Vec<u32> = seq.row.iter().map(|entry| entry.id).collect();
         if seq.life == Life::Admitted && !seq.cancelled {
             same("row view", self.pool.row(sequence), Ok(RowView { version, ..view }))?;
-            same("blocks held", self.pool.export_row(sequence, &mut self.row), Ok(view.entries))?;
+            same("entries of a row", self.pool.export_row(sequence, &mut self.row), Ok(view.entries))?;
             same("row", &self.row[..ids.len()], ids.as_slice())?;
             same("copy order", self.pool.copy_order(sequence), Ok(self.model.copy_order(slot)))?;
         }

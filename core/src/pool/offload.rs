@@ -17,13 +17,14 @@ use crate::transfers::Access;
 
 impl Pool<'_> {
     /// Preempt `sequence` by offload to `host`, where `copy` is an opened sequence: block for block, `pairs[i]` says from
-    /// which block of this pool to which of `host` to copy. `admission` is the copy's, in its pool (its tokens are not
-    /// looked at). The handle stays, opened.
+    /// which block of this pool to which of `host` to copy. `admission` is the copy's, in its pool (its tokens, window and
+    /// number of promised blocks are not looked at). The handle stays, opened.
     ///
-    /// All or nothing, `host` first: its refusal is the answer and nothing has changed here. `pairs` is written last: a
-    /// refusal leaves it as it was, unless one of the two was cancelled meanwhile. Errors: as `admit` and
+    /// All or nothing, `host` first: its refusal is the answer and nothing has changed here. `pairs` is written when both have
+    /// promised: a refusal leaves it as it was, but for `CORRUPT` of the row (the sequence is preempted then) and if one of
+    /// the two was cancelled meanwhile. Errors: as `admit` and
     /// `materialize` of `host`, as `hold` and `preempt` of this pool; `INVALID`: `Output` if `pairs` is shorter than the
-    /// blocks held, `Count` if none are. Threads: the driver of both. Lock-free. Cost: O(blocks).
+    /// blocks held, `Count` if none are. Threads: the driver of both. Lock-free. Cost: O(entries of the row).
     pub fn offload(
         &self,
         sequence: Sequence,
@@ -54,22 +55,7 @@ impl Pool<'_> {
         let transfer = gripped.inspect_err(|_| {
             let _ = host.preempt(copy);
         })?;
-        let taken = host.materialize(copy, held.held);
-        let taken = taken.and_then(|_| {
-            self.each_block(sequence, |place, id| {
-                if let Some(pair) = pairs.get_mut(place) {
-                    pair.0 = id
-                }
-            })
-        });
-        let taken = taken.and_then(|()| {
-            host.each_block(copy, |place, id| {
-                if let Some(pair) = pairs.get_mut(place) {
-                    pair.1 = id
-                }
-            })
-        });
-        if let Err(refusal) = taken {
+        if let Err(refusal) = self.take_and_pair(sequence, host, copy, held.held, pairs) {
             // Cancelled meanwhile. Nothing was launched on the copy: it gives back what it took.
             let _ = self.complete_transfer(transfer);
             let _ = host.preempt(copy);
@@ -83,6 +69,28 @@ impl Pool<'_> {
                 Err(refusal)
             }
         }
+    }
+
+    /// The copy takes its blocks, and `pairs` says which is for which.
+    fn take_and_pair(
+        &self,
+        sequence: Sequence,
+        host: &Pool<'_>,
+        copy: Sequence,
+        blocks: u32,
+        pairs: &mut [(BlockId, BlockId)],
+    ) -> Result<(), Refusal> {
+        host.materialize(copy, blocks)?;
+        self.each_block(sequence, |place, id| {
+            if let Some(pair) = pairs.get_mut(place) {
+                pair.0 = id
+            }
+        })?;
+        host.each_block(copy, |place, id| {
+            if let Some(pair) = pairs.get_mut(place) {
+                pair.1 = id
+            }
+        })
     }
 
     /// The blocks of a sequence, in the order of its row, without holes.

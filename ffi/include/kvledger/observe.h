@@ -65,7 +65,7 @@ typedef struct kvl_group_state {
   uint32_t committed; /* A: its blocks, each once */
   uint32_t promised;  /* R: of its sequences, accounts and shared blocks */
   uint32_t idle;      /* E: its cached blocks */
-  uint32_t reserved;
+  uint32_t reserved; /* 0 */
 } kvl_group_state;
 
 typedef struct kvl_account_state {
@@ -73,7 +73,7 @@ typedef struct kvl_account_state {
   uint32_t total;
   uint32_t balance;
   uint32_t sequences;
-  uint32_t reserved;
+  uint32_t reserved; /* 0 */
 } kvl_account_state;
 
 #define KVL_FAULT_TEXT_BYTES 64

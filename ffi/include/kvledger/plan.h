@@ -134,8 +134,8 @@ kvl_status kvl_waste_fraction(const uint32_t *lengths, size_t count, uint32_t to
 kvl_status kvl_extra_reservations(uint64_t pool_slots, uint32_t tokens_max, uint64_t running, uint64_t *reservations,
                                   kvl_refusal *refusal);
 
-/* At most 2^20 trials, and a probability in 0 .. 1. They are independent of one another:
- * requests often are not, and then the truth can be anything. */
+/* Trials: at most 2^20, each with the same probability in 0 .. 1, and independent. Requests often are not: then the
+ * truth can be anything. */
 
 /* The probability of exactly so many successes. Results: KVL_ARGUMENT_TRIALS, _PROBABILITY. Cost: O(trials). */
 kvl_status kvl_binomial_pmf(uint32_t trials, double probability, uint32_t successes, double *mass,

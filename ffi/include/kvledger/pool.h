@@ -14,8 +14,8 @@ extern "C" {
 
 typedef struct kvl_pool_config {
   size_t size;           /* KVL_SIZED */
-  uint32_t number;       /* in handles, which are stale in a pool of another: pools of one program get different ones,
-                          * and so does one that is made again in the same memory */
+  uint32_t number;       /* in every handle; a pool of another number answers it with KVL_STALE. Each pool of a program
+                          * gets its own, also one that is made anew in the same memory */
   uint32_t blocks;       /* N, 1 .. 2^31 - 2; device memory has one more, the null block */
   uint32_t safety;       /* S, below N */
   uint32_t block_tokens; /* B */

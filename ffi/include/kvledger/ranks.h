@@ -51,7 +51,7 @@ typedef struct kvl_decision {
   uint32_t commit;        /* 1: all admit it; 0: none does */
   uint32_t cached_tokens; /* cached on every rank */
   uint32_t headroom;      /* the least of any rank: what they have together; UINT32_MAX without votes */
-  uint32_t reserved;
+  uint32_t reserved;      /* 0: decisions are sent, and no byte of them is padding */
   kvl_refusal refusal;    /* why not: the one that will last longest. Code KVL_OK without a commit: a vote is missing */
 } kvl_decision;
 

@@ -56,8 +56,8 @@ typedef struct kvl_published {
  * which the blocks in the window are found. Go on computing at token `admitted->cached_tokens`, once `admitted->after`
  * is over.
  * Results: DRIVEN (opened), REQUEST, HITS. Then nothing was evicted or taken, and KVL_RETRY_AFTER does not count blocks
- * of this prefix. Cost: O(count), and O(table_width) with two rows a sequence; when room is lacking, O(retiring blocks
- * * count). */
+ * of this prefix. Cost: O(count), and O(table_width) with two rows a sequence; when room is lacking, O(count) for each
+ * retiring block. */
 kvl_status kvl_admit_prefix(const kvl_pool *pool, kvl_sequence sequence, const kvl_admission *admission,
                             const kvl_prefix *prefix, kvl_admitted *admitted, kvl_refusal *refusal);
 /* How much of a prefix is there for `group`, with a window of `window_tokens` (0: full attention). No effect, and good
@@ -170,9 +170,8 @@ typedef struct kvl_joint {
 
 /* Admits a request to all of `count` pools or to none, in the order of their numbers: the order of the list is the
  * caller's. Each gives as many cached tokens as the one that has the fewest. `admitted` has `count` entries; after a
- * refusal what is in them means nothing. `refused_at` is which joint refused, 0 for KVL_ARGUMENT_COUNT: like `refusal`
- * it may be NULL and is written on refusal only, but not when `joints`, `admitted` or itself (then by the status alone)
- * is the pointer that cannot be used.
+ * refusal what is in them means nothing. `refused_at` may be NULL. On refusal it is which joint refused, 0 for
+ * KVL_ARGUMENT_COUNT; it is not written when a pointer of the call itself is refused.
  * Results: KVL_ARGUMENT_COUNT for none or more than KVL_JOINTS_MAX, _NUMBER for two pools of one; of the first joint
  * that refuses DRIVEN (opened), REQUEST, HITS. Cost: a few times that of kvl_admit_prefix for each, and O(count^2). */
 kvl_status kvl_admit_together(const kvl_joint *joints, size_t count, kvl_admitted *admitted, size_t *refused_at,

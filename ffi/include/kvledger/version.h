@@ -1,8 +1,8 @@
 /* The version, of these headers and of the library that is linked. Part of kvledger.h.
  *
- * Programs and libraries go together while the number before the last is the same (0.1.x), from 1.0 on while the first
- * is: then structs only grow, as sized.h says, all others stay as they are, functions and numbers are added and none
- * is taken away or used again. */
+ * Programs and libraries go together while major and minor version are the same, from 1.0 on while the major version is:
+ * then structs that can grow only grow, as sized.h says, all others stay as they are, and no function and no number is
+ * taken away or used for something else. */
 #ifndef KVLEDGER_VERSION_H
 #define KVLEDGER_VERSION_H
 

@@ -34,8 +34,7 @@ impl Listed {
         Listed { functions: functions.map(|(name, clause)| (name, names.answers(&clause))).collect() }
     }
 
-    /// Whether the header lists this answer of a function. Of pointers and sizes it lists none: every function may answer
-    /// those.
+    /// Whether the header lists this answer of a function. Of pointers and sizes it lists none, so these are not asked for.
     pub fn has(&self, function: &str, status: u32, argument: u32) -> bool {
         let listed = self.functions.get(function).unwrap_or_else(|| panic!("{function} is not in the header"));
         status == 0 || listed.contains(&(status, argument))
