@@ -186,11 +186,10 @@ impl<'a, T: Grows> InSized<'a, T> {
         if self.0.is_null() { Ok(None) } else { self.given().map(Some) }
     }
 
-    /// Its address, and bytes: as large as it says; as ours, if that is nothing.
+    /// Its address, and bytes.
     pub(crate) fn range(self) -> (usize, usize) {
         // SAFETY: who made the claim promises it.
-        let stated = unsafe { sized::stated(self.0) };
-        (self.0.addr(), stated.unwrap_or(size_of::<WithSize<T>>()))
+        unsafe { sized::range(self.0) }
     }
 
     /// Its fields: a copy, for the struct of C may be smaller than ours.
@@ -240,10 +239,10 @@ impl<T: Grows> Output for OutSized<'_, T> {
         unsafe { sized::write(self.0, value) };
     }
 
-    /// As large as it says; as ours, if that is nothing.
     #[inline(always)]
     fn range(&self) -> (usize, usize) {
-        (self.0.addr(), self.stated().unwrap_or(size_of::<WithSize<T>>()))
+        // SAFETY: who made the claim promises it.
+        unsafe { sized::range(self.0) }
     }
 }
 

@@ -87,6 +87,16 @@ pub(crate) unsafe fn stated<T: Grows>(pointer: *const WithSize<T>) -> Result<usi
     if is_one { Ok(size) } else { Err(Unusable::Size) }
 }
 
+/// Where it is: its address, and as many bytes as it says; as ours has, if it says none that can be.
+///
+/// # Safety
+/// As [`stated`].
+#[inline(always)]
+pub(crate) unsafe fn range<T: Grows>(pointer: *const WithSize<T>) -> (usize, usize) {
+    // SAFETY: the caller's promise.
+    (pointer.addr(), unsafe { stated(pointer) }.unwrap_or(WithSize::<T>::BYTES))
+}
+
 /// The fields of an input.
 ///
 /// # Safety

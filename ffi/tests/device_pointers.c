@@ -34,7 +34,18 @@ static void an_error_is_not_written_over_an_output(kvl_device device, kvl_device
   inside = (kvl_device_error *)(void *)(bytes + (8 - (size_t)bytes % 8) % 8);
   REQUIRE(kvl_device_read(device, stream, bytes, address, 64, inside) == KVL_DEVICE_ARGUMENT);
   all_are(bytes, PATTERN, sizeof bytes);
+  /* No bytes are over nothing. */
+  OK(kvl_device_read(device, stream, inside->text, address, 0, inside));
   OK(kvl_device_free(device, address, NULL));
+
+  /* A struct whose size was not set is as large as this version has it. */
+  union {
+    kvl_device_facts facts;
+    kvl_device_error error;
+  } place;
+  memset(&place, 0, sizeof place);
+  REQUIRE(kvl_device_get_facts(device, &place.facts, &place.error) == KVL_DEVICE_ARGUMENT);
+  all_are(&place, 0, sizeof place);
 }
 
 static void a_copy_of_pinned_memory_to_itself_is_refused(kvl_device device, kvl_device_stream stream) {

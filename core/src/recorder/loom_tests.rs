@@ -53,7 +53,7 @@ fn call_against_call_in_one_ring() {
             let Call::Advance { sequence, .. } = record.call else { panic!("{record:?}") };
             let mut row = [0];
             handle.export_row(sequence, &mut row).expect("it fits");
-            assert_eq!(record.outcome.answer, Ok(Answer::Advanced(Advanced { taken: 1, held: 1, copies: 0 })));
+            assert_eq!(record.outcome.answer, Ok(Answer::Advanced(Advanced { taken: 1, entries: 1, copies: 0 })));
             assert_eq!(record.outcome.first_block, row[0], "the block of the other call");
         }
     });

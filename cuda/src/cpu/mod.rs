@@ -139,11 +139,11 @@ impl Cpu {
     /// Done now, or when its turn comes.
     fn enqueue(&self, operation: &'static str, queue: &Queue, work: Work) -> Result<(), Error> {
         queue.push(operation, work)?;
-        self.enqueued(operation, queue)
+        self.drive_if_at_once(operation, queue)
     }
 
     /// What was pushed is done now, where the calling thread does the work.
-    fn enqueued(&self, operation: &'static str, queue: &Queue) -> Result<(), Error> {
+    fn drive_if_at_once(&self, operation: &'static str, queue: &Queue) -> Result<(), Error> {
         if self.options.pace == Pace::AtOnce {
             self.drive(Some(queue), || queue.is_idle());
         }
@@ -244,6 +244,8 @@ impl Device for Cpu {
 
     fn close_stream(&self, stream: StreamId) -> bool {
         let Ok(queue) = self.queue("close_stream", stream) else { return false };
+        // First of all: what came after the last drive would be in no stream, and nobody would reach its marks.
+        queue.close();
         if !matches!(self.options.pace, Pace::Threads(_)) {
             self.drive(Some(&queue), || queue.is_idle());
         }
@@ -286,7 +288,7 @@ impl Device for Cpu {
         self.common.alive("record_event")?;
         let (event, queue) = (self.event("record_event", event)?, self.queue("record_event", stream)?);
         event.mark(|mark| queue.push("record_event", Work::Mark(mark)))?;
-        self.enqueued("record_event", &queue)
+        self.drive_if_at_once("record_event", &queue)
     }
 
     fn query_event(&self, event: EventId) -> Result<bool, Error> {

@@ -186,31 +186,35 @@ fn handles_that_were_closed_or_are_foreign_are_refused() {
 /// the host nor a stream that was told to wait for it.
 #[test]
 fn a_mark_in_a_stream_that_is_being_closed_is_reached_or_refused() {
-    let (device, waiting) = open(Options::default());
-    let event = device.open_event().unwrap();
-    for _ in 0..500 {
-        let closing = device.open_stream().unwrap();
-        thread::scope(|scope| {
-            scope.spawn(|| while device.record_event(event, closing).is_ok() {});
-            scope.spawn(|| assert!(device.close_stream(closing)));
-            scope.spawn(|| device.wait_event(waiting.id(), event).unwrap());
-        });
-        device.synchronize_event(event).unwrap();
-        waiting.synchronize().unwrap();
+    for options in paces() {
+        let (device, waiting) = open(options);
+        let event = device.open_event().unwrap();
+        for _ in 0..200 {
+            let closing = device.open_stream().unwrap();
+            thread::scope(|scope| {
+                scope.spawn(|| while device.record_event(event, closing).is_ok() {});
+                scope.spawn(|| assert!(device.close_stream(closing)));
+                scope.spawn(|| device.wait_event(waiting.id(), event).unwrap());
+            });
+            device.synchronize_event(event).unwrap();
+            waiting.synchronize().unwrap();
+        }
     }
 }
 
 /// A stream that waits for its own mark, which another thread enqueues: the mark it waits for is before it.
 #[test]
 fn no_stream_waits_for_a_mark_behind_its_wait() {
-    let (device, stream) = open(Options::default());
-    let event = device.open_event().unwrap();
-    for _ in 0..200 {
-        thread::scope(|scope| {
-            scope.spawn(|| (0..50).for_each(|_| device.record_event(event, stream.id()).unwrap()));
-            scope.spawn(|| (0..50).for_each(|_| device.wait_event(stream.id(), event).unwrap()));
-        });
-        stream.synchronize().unwrap();
+    for options in paces() {
+        let (device, stream) = open(options);
+        let event = device.open_event().unwrap();
+        for _ in 0..100 {
+            thread::scope(|scope| {
+                scope.spawn(|| (0..50).for_each(|_| device.record_event(event, stream.id()).unwrap()));
+                scope.spawn(|| (0..50).for_each(|_| device.wait_event(stream.id(), event).unwrap()));
+            });
+            stream.synchronize().unwrap();
+        }
     }
 }
 

@@ -227,8 +227,7 @@ pub unsafe extern "C" fn kvl_device_get_facts(
         Ok(())
     };
     // SAFETY: promised.
-    let out_bytes = unsafe { sized::stated(out) }.unwrap_or_default();
-    answer_apart((out.addr(), out_bytes), error, get)
+    answer_apart(unsafe { sized::range(out) }, error, get)
 }
 
 /// # Safety

@@ -152,7 +152,8 @@ pub(crate) fn answer_apart(out: Span, error: *mut KvlDeviceError, call: impl FnO
     }
 }
 
-/// Whether two ranges share a byte. None does with NULL.
+/// Whether two ranges share a byte. None does with NULL, and none that has no bytes.
 fn overlap(a: Span, b: Span) -> bool {
-    a.0 != 0 && b.0 != 0 && a.0 < b.0.saturating_add(b.1) && b.0 < a.0.saturating_add(a.1)
+    let is_something = a.0 != 0 && b.0 != 0 && a.1 != 0 && b.1 != 0;
+    is_something && a.0 < b.0.saturating_add(b.1) && b.0 < a.0.saturating_add(a.1)
 }

@@ -110,7 +110,7 @@ pub unsafe extern "C" fn kvl_device_set(
 }
 
 /// Whether a pointer can be an array of so many bytes.
-fn host(name: &'static str, pointer: *const u8, bytes: usize) -> Result<(), Failure> {
+fn refuse_impossible(name: &'static str, pointer: *const u8, bytes: usize) -> Result<(), Failure> {
     if bytes > isize::MAX as usize {
         return Err(Failure::Argument { name: "bytes", must: "at most half of the address space" });
     }
@@ -121,7 +121,13 @@ fn host(name: &'static str, pointer: *const u8, bytes: usize) -> Result<(), Fail
 }
 
 /// Pinned memory has one address for the device and the host: a copy from or to the host may be one of it to itself.
-fn apart(device: &dyn Device, pinned: Address, to: Address, from: Address, bytes: usize) -> Result<(), Error> {
+fn apart_if_pinned(
+    device: &dyn Device,
+    pinned: Address,
+    to: Address,
+    from: Address,
+    bytes: usize,
+) -> Result<(), Error> {
     let is_pinned = device.extent(pinned).is_some_and(|extent| extent.space == Space::Pinned);
     if is_pinned && to.overlaps(from, bytes) { Err(Error::new("copy", Reason::Overlap { to, from })) } else { Ok(()) }
 }
@@ -138,9 +144,9 @@ pub unsafe extern "C" fn kvl_device_write(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let write = || {
-        host("from", from, bytes)?;
+        refuse_impossible("from", from, bytes)?;
         let device = device(handle)?;
-        apart(&*device, Address(to), Address(to), Address(from.addr() as u64), bytes)?;
+        apart_if_pinned(&*device, Address(to), Address(to), Address(from.addr() as u64), bytes)?;
         let from: &[u8] = match bytes {
             0 => &[],
             // SAFETY: not NULL, no longer than the address space, and promised to be so long.
@@ -163,9 +169,9 @@ pub unsafe extern "C" fn kvl_device_read(
     error: *mut KvlDeviceError,
 ) -> u32 {
     let read = || {
-        host("to", to, bytes)?;
+        refuse_impossible("to", to, bytes)?;
         let device = device(handle)?;
-        apart(&*device, Address(from), Address(to.addr() as u64), Address(from), bytes)?;
+        apart_if_pinned(&*device, Address(from), Address(to.addr() as u64), Address(from), bytes)?;
         let to: &mut [u8] = match bytes {
             0 => &mut [],
             // SAFETY: not NULL, no longer than the address space, and promised to be so long and the call's alone. It may
