@@ -203,7 +203,7 @@ pub(crate) mod freeze {
     std::thread_local! {
         static PAUSE_AT: Cell<Option<&'static str>> = const { Cell::new(None) };
     }
-    static SEEN: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+    static SEEN: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
     static PAUSED: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
 
     /// The calling thread stops for ever when it reaches `name`.
@@ -211,9 +211,9 @@ pub(crate) mod freeze {
         STOP_AT.with(|stop| stop.set(Some(name)));
     }
 
-    /// Whether some thread stands still at `name`.
-    pub(crate) fn is_frozen_at(name: &str) -> bool {
-        SEEN.lock().is_ok_and(|seen| seen.contains(&name))
+    /// Whether this thread stands still. (Tests beside this one stop theirs at the same points.)
+    pub(crate) fn is_frozen(thread: ThreadId) -> bool {
+        SEEN.lock().is_ok_and(|seen| seen.contains(&thread))
     }
 
     /// Run `work` in a thread that stands still where it reaches `name` for the first time, until [`go_on`]; returns when it
@@ -266,7 +266,7 @@ pub(crate) mod freeze {
             return;
         }
         if let Ok(mut seen) = SEEN.lock() {
-            seen.push(name);
+            seen.push(std::thread::current().id());
         }
         loop {
             std::thread::park();

@@ -140,7 +140,7 @@ fn a_stopped_producer_stops_nobody() {
         crate::sync::freeze::stop_this_thread_at("events: claimed");
         ring.fill(&event(first));
     });
-    while !crate::sync::freeze::is_frozen_at("events: claimed") {
+    while !crate::sync::freeze::is_frozen(stopped.thread().id()) {
         assert!(!stopped.is_finished(), "the point is not reached");
         thread::yield_now();
     }

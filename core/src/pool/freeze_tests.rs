@@ -194,16 +194,17 @@ fn my_round(pool: &Pool<'_>) -> Result<(), Refusal> {
 
 fn freeze_at(name: &'static str) {
     let (pool, sharing) = (pool(), sharing_pool());
-    thread::spawn(move || {
+    let frozen = thread::spawn(move || {
         freeze::stop_this_thread_at(name);
         loop {
             its_round(&pool).expect("there is room for both");
             its_sharing_round(&sharing).expect("there is room for both");
         }
     });
+    let frozen = frozen.thread().id();
     let (done, wait) = mpsc::channel();
     thread::spawn(move || {
-        while !freeze::is_frozen_at(name) {
+        while !freeze::is_frozen(frozen) {
             thread::yield_now();
         }
         for _ in 0..200 {
@@ -216,7 +217,7 @@ fn freeze_at(name: &'static str) {
     });
     // Not a matter of speed: what hangs, hangs for ever.
     let outcome = wait.recv_timeout(Duration::from_secs(60));
-    assert!(outcome.is_ok(), "frozen at {name:?} (reached: {}), the other did not go on", freeze::is_frozen_at(name));
+    assert!(outcome.is_ok(), "frozen at {name:?} (reached: {}), the other did not go on", freeze::is_frozen(frozen));
 }
 
 #[test]

@@ -151,11 +151,11 @@ fn a_stopped_thread_takes_away_only_what_it_was_moving() {
     for stop in STOPS {
         let list: &'static FreeList = Box::leak(Box::new(list(BLOCKS)));
         (stop.before)(list);
-        thread::spawn(move || {
+        let stopped = thread::spawn(move || {
             freeze::stop_this_thread_at(stop.point);
             (stop.start)(list);
         });
-        while !freeze::is_frozen_at(stop.point) {
+        while !freeze::is_frozen(stopped.thread().id()) {
             thread::yield_now();
         }
         let got = taken(list, BLOCKS, Hint::Any);
