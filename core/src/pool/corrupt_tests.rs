@@ -6,6 +6,7 @@ use crate::calls::Admission;
 use crate::config::PoolConfig;
 use crate::ids::{Epoch, Sequence, Stream, StreamSet};
 use crate::pool::{Pool, entries, lines};
+use crate::sync::Relaxed;
 use std::vec;
 
 fn pool(safety: u32) -> Pool<'static> {
@@ -95,4 +96,27 @@ fn no_walk_over_epochs_is_longer_than_the_ring() {
         pool.streams.tag(StreamSet::one(stream));
         pool.abandon(stream).expect("everything is over");
     }
+}
+
+/// The one change that cannot be told: an entry that names what others share is taken for the row's own. The sequence leaves
+/// for one of them, whose own end then finds nothing to leave. `validate` says it from the change on.
+#[test]
+fn an_entry_that_names_what_others_share_is_seen_by_validate_only() {
+    let pool = pool(0);
+    let [parent, child, other] = [(); 3].map(|()| pool.open().expect("a slot"));
+    pool.admit(parent, &Admission::full(2, 2)).expect("it fits");
+    pool.advance(parent, 2).expect("promised");
+    pool.fork(parent, &[child], 1, 0).expect("it fits");
+    pool.admit(other, &Admission::full(1, 1)).expect("it fits");
+    pool.advance(other, 1).expect("promised");
+    assert_eq!(pool.validate(), Ok(()));
+    let row = pool.row(other).expect("admitted").row;
+    pool.table.row(row).at(0).store(first_block(&pool, parent), Relaxed);
+    let said = || pool.validate().map_err(|fault| fault.invariant);
+    assert_eq!(said(), Err(4));
+    pool.end(other).expect("not noticed");
+    assert_eq!(said(), Err(4));
+    pool.end(child).expect("not noticed");
+    assert_eq!(pool.end(parent), Err(Refusal::Corrupt { place: Place::Table }));
+    assert_eq!((said(), pool.snapshot().committed), (Err(2), 1), "what the other had stays charged");
 }

@@ -36,14 +36,14 @@ impl Pool<'_> {
 
     /// Hold what is found of a prefix, so that it is not evicted: an opened sequence becomes its holder, as if it had been
     /// admitted with nothing else. Idle blocks are need, one each; so are blocks that come back to somebody. The table row
-    /// has the blocks (`row`; `launch_row` is for admitted sequences). `streams` are those
-    /// whose work will read them.
+    /// has the blocks (`row`; `launch_row` is for admitted sequences). `streams` are those whose work will read them.
     ///
     /// `unpin` lets them go, and they are what they were: work that others submitted is waited for, nothing else.
     /// `end` lets them go as any sequence's: work outstanding on its streams is waited for too.
     ///
     /// Errors: `INVALID` (`Group`: there is none, or it was admitted to another one before; `Stream`; `Tokens`; `Sequence`:
-    /// admitted or pinned already), `STALE`, `BUSY` (driven by another thread, or both rows in flight), `CANCELLED`, `NEVER_FITS`, `WOULD_BLOCK`, `RETRY_AFTER`. Threads: its driver. Lock-free. Cost: O(names).
+    /// admitted or pinned already), `STALE`, `BUSY` (driven by another thread, or both rows in flight), `CANCELLED`,
+    /// `NEVER_FITS`, `WOULD_BLOCK`, `RETRY_AFTER`. Threads: its driver. Lock-free. Cost: O(names).
     pub fn pin(
         &self,
         sequence: Sequence,

@@ -48,8 +48,8 @@ impl<'m> Pool<'m> {
 
     /// Copy the ring of this handle to `out`, as it is in memory; how many words it was, `RingState::dump_words`.
     ///
-    /// Errors: `INVALID`: `Output` if `out` is shorter, `Ring` if the handle does not record; `BUSY` while another thread is in a call
-    /// with this handle. Calls that meet this one are lost to the record. Threads: any. Cost: O(ring).
+    /// Errors: `INVALID`: `Output` if `out` is shorter, `Ring` if the handle does not record; `BUSY` while another thread is
+    /// in a call with this handle. Calls that meet this one are lost to the record. Threads: any. Cost: O(ring).
     pub fn dump(&self, out: &mut [u64]) -> Result<usize, Refusal> {
         let ring = self.recorder.ring().ok_or(Refusal::invalid(Argument::Ring))?;
         ring.take().ok_or(Refusal::Busy)?.copy(out)
