@@ -151,6 +151,9 @@ static kvl_pool pool_and_table(void **memory, uint32_t **table) {
   size_t bytes, entries;
   OK(kvl_config_new(BLOCKS, BLOCK, 8, WIDTH, &config, NULL));
   config.rows = 2;
+  config.cache = KVL_CACHE_LRU;
+  config.transfers = 1;
+  config.number = 2;
   OK(kvl_config_bytes(&config, &bytes, NULL));
   OK(kvl_config_table_entries(&config, &entries, NULL));
   *memory = aligned_alloc(KVL_MEMORY_ALIGN, bytes);
@@ -189,10 +192,9 @@ static void busy_rows(void) {
   free(memory), free(table);
 }
 
-/* Somebody writes over the pool's table: it is seen, and said where, by calls that give blocks back. (Those that others
- * take part in, kvl_unpin, kvl_withdraw_admission, kvl_offload and kvl_rank_abort, leave the row in the same way.) */
-static void corrupt(void) {
-  for (int way = 0; way < 6; way++) {
+/* Somebody writes over the pool's table: it is seen, and said where, by calls that give blocks back. */
+static void corrupt(const kvl_pool *host) {
+  for (int way = 0; way < 7; way++) {
     void *memory;
     uint32_t *table;
     kvl_pool pool = pool_and_table(&memory, &table);
@@ -202,6 +204,9 @@ static void corrupt(void) {
     kvl_advanced advanced;
     kvl_released released;
     kvl_row_view row;
+    kvl_block_pair pairs[2];
+    kvl_offloaded offloaded;
+    kvl_sequence copy = opened(host);
     kvl_status status;
     admission.speculative_tokens = BLOCK;
     OK(kvl_admit(&pool, sequence, &admission, &admitted, NULL));
@@ -216,7 +221,51 @@ static void corrupt(void) {
     case 2: status = kvl_accept(&pool, sequence, 0, 1, &released, &why); break;
     case 3: status = kvl_trim(&pool, sequence, 0, &released, &why); break;
     case 4: status = kvl_release_blocks(&pool, sequence, &wrong, 1, &released, &why); break;
-    default: status = kvl_release_tokens(&pool, sequence, BLOCK, 2 * BLOCK, &released, &why); break;
+    case 5: status = kvl_release_tokens(&pool, sequence, BLOCK, 2 * BLOCK, &released, &why); break;
+    default: status = kvl_offload(&pool, sequence, host, copy, &admission, pairs, 2, &offloaded, &why); break;
+    }
+    REQUIRE(status == KVL_CORRUPT && why.code == KVL_CORRUPT && why.place == KVL_PLACE_TABLE);
+    end(host, copy);
+    free(memory), free(table);
+  }
+}
+
+/* The same of calls that give back what was found of a prefix, and nothing else yet. */
+static void corrupt_hits(void) {
+  enum { UNPIN, WITHDRAW, ABORT, WAYS };
+  for (int way = 0; way < WAYS; way++) {
+    void *memory;
+    uint32_t *table;
+    kvl_pool pool = pool_and_table(&memory, &table);
+    const kvl_identity names[2] = {{1, 1}, {2, 1}};
+    kvl_sequence writer = running(&pool, 2 * BLOCK, BLOCK), sequence = opened(&pool);
+    kvl_admission admission = full(3 * BLOCK, BLOCK);
+    kvl_prefix prefix = prefix_of(names, 2);
+    kvl_proposal proposal = {1, &admission, 2 * BLOCK};
+    kvl_published published;
+    kvl_admitted admitted;
+    kvl_released released;
+    kvl_row_view row;
+    kvl_rank rank;
+    kvl_vote vote;
+    kvl_status status;
+    uint64_t step, frontier;
+    OK(kvl_submit(&pool, 0, &step, NULL));
+    OK(kvl_publish(&pool, writer, 0, &prefix, step, 1, NULL, 0, &published, NULL));
+    OK(kvl_complete(&pool, 0, step, 0, &frontier, NULL));
+    OK(kvl_rank_new(&pool, 0, 0, &rank, NULL));
+    switch (way) {
+    case UNPIN: OK(kvl_pin(&pool, sequence, 0, KVL_STREAMS_ALL, &prefix, 0, &admitted, NULL)); break;
+    case WITHDRAW: OK(kvl_admit_prefix(&pool, sequence, &admission, &prefix, &admitted, NULL)); break;
+    default: OK(kvl_rank_vote(&rank, sequence, &proposal, names, 2, &vote, NULL)); break;
+    }
+    OK(kvl_row(&pool, sequence, &row, NULL));
+    REQUIRE(row.entries == 2);
+    table[row.row * WIDTH] = BLOCKS + 1;
+    switch (way) {
+    case UNPIN: status = kvl_unpin(&pool, sequence, &released, &why); break;
+    case WITHDRAW: status = kvl_withdraw_admission(&pool, sequence, &released, &why); break;
+    default: status = kvl_rank_abort(&rank, 1, &why); break;
     }
     REQUIRE(status == KVL_CORRUPT && why.code == KVL_CORRUPT && why.place == KVL_PLACE_TABLE);
     free(memory), free(table);
@@ -238,7 +287,8 @@ int main(void) {
   all_slots_taken(&pool);
   busy(&pool);
   busy_rows();
-  corrupt();
+  corrupt(&pool);
+  corrupt_hits();
   OK(kvl_validate(&pool, &fault, NULL));
   REQUIRE(fault.invariant == 0);
   free_pools();
